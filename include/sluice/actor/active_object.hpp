@@ -153,7 +153,7 @@ namespace sluice {
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
 /// Use ActiveObject for a part of a program with its own state, PooledObject for many objects with
-/// short handlers, ActiveEventQueue for handlers added at run time, and Bus for parts that share a
+/// short handlers, ActiveEventQueue for handlers added at run time, Bus for parts that share a
 /// thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Other timers are

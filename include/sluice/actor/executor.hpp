@@ -51,8 +51,7 @@ using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 /// An object with an alarm for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. Returns true if the object must be scheduled to check its
-    /// timers.
+    /// Makes the object check its timers. Returns true if the object must be scheduled for this.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.
@@ -80,10 +79,11 @@ public:
 
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the time at which the executor wakes the task; TimePoint::max() means never. Called by
-    /// the thread that runs the task.
+    /// Sets the time at which the executor wakes the task; TimePoint::max() means never. The thread
+    /// that runs the task calls setAlarm().
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// Removes a task's alarm, which then cannot fire. Called by the thread that runs the task.
+    /// Removes a task's alarm, which then cannot fire. The thread that runs the task calls
+    /// removeAlarm().
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);

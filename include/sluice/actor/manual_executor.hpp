@@ -105,7 +105,7 @@ public:
     }
 
 private:
-    /// Half of the range, so that the difference from a time in the past does not overflow.
+    /// lastTime is half of the range, so that the difference from a past time does not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
 
     /// Advances the clock to the earliest alarm and wakes its tasks. Returns false if the earliest

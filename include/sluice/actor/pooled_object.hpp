@@ -436,7 +436,7 @@ private:
         }
         return refuse(message);
     }
-    /// Out of line, because a refusal is rare and would keep compilers from inlining push().
+    /// refuse() is out of line: it is rare, and would keep compilers from inlining push().
     [[gnu::cold, gnu::noinline]] SendResult refuse(MailboxMessage& message) noexcept {
         release(message);
         return SendResult::closed;

@@ -110,7 +110,7 @@ public:
 
     // ---- The end of a request or a future
 
-    /// Ends the use of the block by one of its two users.
+    /// Ends the use of the block by the request or by the future.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
             delete this;
@@ -377,7 +377,7 @@ public:
         return result;
     }
 
-    // Mutable, because handlers receive messages as constants.
+    // Both members are mutable, because handlers receive messages as constants.
     mutable Question question;
 
 private:

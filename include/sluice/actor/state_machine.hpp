@@ -89,7 +89,7 @@ inline constexpr bool isState = false;
 template <class State>
 inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
 
-// These functions are only declared. The second function is for states without the member.
+// Only declared. The second overload of each pair is for states without the member.
 template <class State>
 typename State::Parent parentOf(int);
 template <class State>
@@ -399,8 +399,7 @@ class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Copies a message, with the strong guarantee. Returns false if Capacity messages are already
-    /// kept.
+    /// Copies a message, with the strong guarantee. Returns false above Capacity messages.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,
@@ -432,7 +431,7 @@ public:
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
     /// Passes each message to offer(message), and starts again with the oldest message after each
-    /// change of state. Out of line, because most calls find no deferred message.
+    /// change of state. redeliver() is out of line, because most calls find no deferred message.
     template <class Offer>
     [[gnu::noinline]] void redeliver(const Offer& offer) {
         while (hasChanged_) {
@@ -593,7 +592,8 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// The deferred messages that no row took when they returned, or that stop() discarded.
+    /// The number of deferred messages that no row took when they returned, or that stop()
+    /// discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
 private:

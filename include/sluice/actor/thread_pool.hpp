@@ -55,7 +55,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Where to wake a worker for a task: at the timekeeper only if no other worker sleeps.
+    /// The Park to wake a worker for a task: the timekeeper's only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -75,10 +75,11 @@ public:
     [[nodiscard]] bool areAllAsleep() const noexcept {
         return awake_.load(std::memory_order_relaxed) == 0;
     }
-    /// Notified when the last worker falls asleep.
+    /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
-    /// Called before a thread runs a task. If the timekeeper is missing, wakes another thread.
+    /// replaceTimekeeper() is called before a thread runs a task. If the timekeeper is missing,
+    /// wakes another thread.
     void replaceTimekeeper(SpinLock& lock) noexcept {
         // Relaxed: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
@@ -247,12 +248,12 @@ private:
 template <class Platform>
 class NextTaskWatch {
 public:
-    /// Called by a worker after set(). If isMissing() returns true, begin() must follow.
+    /// A worker calls isMissing() after set(). If isMissing() returns true, begin() must follow.
     [[nodiscard]] bool isMissing() const noexcept {
         Platform::Fence::light();                       // E3
         return !isOn_.load(std::memory_order_relaxed);  // relaxed: E3's fence orders it
     }
-    /// Called under the pool's lock, like check().
+    /// begin() is called under the pool's lock, like check().
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
     /// Appends tasks that workers kept since the last check. Returns false when the watch ends.
     template <class Workers, class Append>
@@ -288,9 +289,9 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts the first message to an object, that object runs next on the same
-/// thread, at most 32 times in a row; all other objects wait in one queue. If the handler takes
-/// longer than a millisecond, an idle thread runs that object. A free thread alternates between a
-/// due timer and an object of the queue.
+/// thread, at most 32 times in a row; all other objects wait in one queue. If the posting handler
+/// takes longer than a millisecond, an idle thread runs the object. A free thread alternates
+/// between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
 /// must have ended before the destructor. A handler that waits must call

@@ -44,7 +44,7 @@ namespace sluice {
 /// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time.
 /// Any thread and any handler may call the other members. A handler must not destroy the bus or end
 /// its thread. Signal handlers and forked children must not use a bus. A publisher preempted during
-/// publish() blocks later messages of its priority, or all without priorities.
+/// publish() blocks later messages of its priority; without priorities, all later messages.
 ///
 /// Errors: publish() fails after close(), or while the priority's quota is in use, including
 /// messages being published or handled. A message whose constructor throws is not published. If a
@@ -260,7 +260,7 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // Returns true even if the message was dropped: on false, an event loop would sleep.
+        // waitUntil() returns true even for a dropped message: on false, an event loop would sleep.
         return hasMessage;
     }
 
@@ -269,7 +269,7 @@ public:
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
-        // `slots` + 1, so that consume() also skips empty slots behind the last message.
+        // The limit `slots` + 1 makes consume() also skip empty slots behind the last message.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
@@ -626,7 +626,7 @@ private:
         }
     };
 
-    /// Not inlined, so that the loop over the messages has more registers.
+    /// deliver() is not inlined, so that the loop over the messages has more registers.
     template <class IsOver, class Handle>
     [[gnu::noinline]] std::size_t deliver(std::size_t max, const IsOver& isOver, Handle handle) {
         return consume<false>(std::min(max, slots), isOver, handle);

@@ -168,7 +168,7 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects invalid traits, in a function because a failed assertion in a class causes more errors.
+/// Rejects invalid traits. A failed assertion in a class instead of a function causes more errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

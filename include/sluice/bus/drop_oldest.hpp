@@ -16,8 +16,8 @@ namespace sluice::detail {
 ///
 /// A publisher drops old messages after committing its own, so a newer message follows each dropped
 /// one. The consumer moves each message out with T::moveFrom(T&) before its handler runs, so a slow
-/// handler occupies no slot. The ring has twice the quota's slots. A thread preempted while it
-/// takes a message out blocks one slot; publishers that reach this slot receive `full`.
+/// handler occupies no slot. The ring has twice as many slots as the quota. A thread preempted
+/// while it takes a message out blocks one slot; publishers that reach this slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>

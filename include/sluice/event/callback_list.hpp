@@ -102,7 +102,8 @@ public:
         return *this;
     }
     ~CallbackList() {
-        // Repeats, because destructors of callbacks may add callbacks. Relaxed: no other thread.
+        // The destructor repeats, because destructors of callbacks may add callbacks. Relaxed: no
+        // other thread.
         while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
             ended->end();
         }
@@ -211,8 +212,8 @@ public:
         callAll(args...);
     }
 
-    /// Dispatchers call callAll() with their copies of the arguments. Inlined, because saving
-    /// registers would cost a quarter more instructions.
+    /// Dispatchers call callAll() with their copies of the arguments. callAll() is inlined, because
+    /// saving registers would cost a quarter more instructions.
     SLUICE_ALWAYS_INLINE void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -455,7 +456,7 @@ struct CallbackNode : Retired {
             destroy(*this);
         }
     }
-    /// Not inlined: with SingleThreading, g++ would warn that the next handle uses the freed node.
+    /// destroy() is not inlined: with SingleThreading, g++ would warn about a use of a freed node.
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
     /// Destroys a callback that no call uses any more.
@@ -499,7 +500,7 @@ public:
         return after;
     }
 
-    /// Requires the lock, which keeps other threads from removing the node.
+    /// holds() requires the lock, which keeps other threads from removing the node.
     bool holds(const Node* node) const noexcept { return wasHere(node) && !node->isRemoved(); }
 
     bool ownsHandle(const Handle& handle) const noexcept {
@@ -557,7 +558,7 @@ public:
         }
     }
 
-    /// Called by the destructor of the list, while no other thread calls the list.
+    /// The list's destructor calls end() while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
         // `free` is set again, because the shared object that made the core may be unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };

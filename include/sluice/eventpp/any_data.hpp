@@ -71,7 +71,8 @@ class AnyData {
     static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
 
 public:
-    /// Copies or moves the object in. Implicit, so that dispatch() can be called with an object.
+    /// Copies or moves the object in. The constructor is implicit, so that dispatch() can be called
+    /// with an object.
     template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
     AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
         using Object = Bare<T>;

@@ -41,7 +41,7 @@ public:
 
     AnyId() : digest_(), value_() {}
 
-    /// Implicit, so that dispatch() can be called with a value.
+    /// The constructor is implicit, so that dispatch() can be called with a value.
     template <class T, std::enable_if_t<!std::is_same_v<T, AnyId>, int> = 0>
     AnyId(const T& value) : digest_(digestOf(value)), value_(value) {}
 

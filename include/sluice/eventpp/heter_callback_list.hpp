@@ -206,7 +206,7 @@ public:
         return *this;
     }
     ~HeterCallbackList() {
-        // Repeats, because destructors of callbacks, including removed ones, may add callbacks.
+        // The destructor repeats, because callbacks' destructors may add callbacks.
         while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);

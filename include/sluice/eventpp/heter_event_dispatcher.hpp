@@ -64,8 +64,9 @@ public:
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The other
-    /// arguments select the prototype; with ArgumentPassingIncludeEvent, all arguments do.
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The
+    /// arguments other than `first` select the prototype; with ArgumentPassingIncludeEvent, all
+    /// arguments do.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {

@@ -65,7 +65,7 @@ public:
 
 private:
     struct Slot {
-        // Mutable: elements of a tree are constant, but the queue fills and clears the items.
+        // Items are mutable: elements of a tree are constant, but the queue fills and clears items.
         mutable Item item{};
         // A loose slot equals all others, so that its insertion calls no Compare.
         mutable bool isLoose = false;
@@ -85,7 +85,7 @@ private:
     using Tree = std::multiset<Slot, Before>;
     using Place = typename Tree::const_iterator;
 
-    /// Finds the place first: if Compare throws, nothing has changed.
+    /// take() finds the place first: if Compare throws, nothing has changed.
     void take(End where, OrderedQueueList& other, Place slot) {
         const bool isFront = where == End::front;
         Place place = isFront ? tree_.cbegin() : tree_.cend();

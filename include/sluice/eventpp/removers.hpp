@@ -55,7 +55,7 @@ public:
         return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
-    // For a dispatcher or a queue.
+    // These functions are for dispatchers and queues.
 
     template <class Listener, class... Options, class T = Target>
     Handle appendListener(const typename T::Event& event, Listener&& listener,
@@ -114,7 +114,7 @@ public:
         std::invoke(listener_, std::forward<Args>(args)...);
     }
 
-    /// Called once by the thread that added the listener.
+    /// The thread that added the listener calls added() once.
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;

@@ -197,7 +197,7 @@ SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& count
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserves first, because the visit runs under a lock and must not allocate.
+    // Reserves memory first, because the visit runs under a lock and must not allocate.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     const std::uint64_t written = core_->writer().written();

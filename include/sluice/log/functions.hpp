@@ -223,8 +223,8 @@ private:
         }
     }
 
-    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. Only tries to
-    /// lock, because spdlog::shutdown() takes the locks in the other order.
+    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. tryHook() only
+    /// tries to lock, because spdlog::shutdown() takes the locks in the other order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();

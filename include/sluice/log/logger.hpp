@@ -71,7 +71,7 @@ public:
 
     Overflow policy() const noexcept { return policy_; }
 
-    /// Deleted, because queued records point to their logger.
+    /// swap() is deleted, because queued records point to their logger.
     void swap(spdlog::logger& other) = delete;
     friend void swap(async_logger& a, async_logger& b) = delete;
 

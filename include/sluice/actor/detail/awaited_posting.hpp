@@ -94,7 +94,7 @@ public:
         }
     }
 
-    /// Wakes the oldest wait. Called by the object's thread after a message has left the mailbox.
+    /// Wakes the oldest wait. The object's thread calls notifyOne() when a message has left it.
     void notifyOne() noexcept {
         const Guard guard(lock_);
         wakeOldest(guard);
@@ -201,14 +201,14 @@ protected:
         }
         return result;
     }
-    /// Called by the object's thread when a message has left the mailbox.
+    /// The object's thread calls notifyOneOfRoom() when a message has left the mailbox.
     void notifyOneOfRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyOne();
             this->waiters_.notifyOne();
         }
     }
-    /// Called at the end of a batch of messages, or of the object.
+    /// The object's thread calls notifyRoom() at the end of a batch, and of the object.
     void notifyRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyAll();

@@ -62,8 +62,7 @@ public:
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
         bool isLate_ = false;  ///< whether its deadline has come
-        /// The coroutine that was woken before; written by the waker, and then by the object's
-        /// thread.
+        /// The coroutine woken just before; written by the waker, and then by the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 

@@ -39,14 +39,14 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// Called by a thread before it waits for an object. Makes other threads run the task that this
-    /// thread would run next; without other threads, runs the task itself.
+    /// A thread calls beforeWait() before it waits for an object. Makes other threads run the task
+    /// that this thread would run next; without other threads, runs the task itself.
     virtual void beforeWait() = 0;
     /// The present time of the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Returns true if the calling thread runs all objects and advances the clock: no wait may
+    /// Returns true if the calling thread runs all objects and the clock, so that no wait may
     /// block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// For manual executors: runs objects, and advances the clock from timer to timer, until
@@ -61,8 +61,8 @@ public:
         }
     }
 
-    /// A Current marks its thread as running a task of this executor. The running object creates
-    /// the Current, because a shared library may have its own `current_`, unknown to the executor's
+    /// A Current marks its thread as running a task of an executor. The running object creates the
+    /// Current, because a shared library may have its own `current_`, unknown to the executor's
     /// code.
     class Current {
     public:

@@ -63,7 +63,7 @@ public:
             return result;
         }
     }
-    /// Called when a message of this type has been handled or discarded.
+    /// release() follows when a message of this type has been handled or discarded.
     template <class T>
     void release() noexcept {
         if constexpr (limit<T> != 0) {

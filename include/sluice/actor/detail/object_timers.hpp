@@ -182,7 +182,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Returns an empty Timer if no timer is free. After arm(), the caller must wake the object's
+    /// Returns an empty Timer if none is free. After arm(), the caller must wake the object's
     /// thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {

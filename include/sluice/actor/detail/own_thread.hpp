@@ -38,7 +38,7 @@ public:
         }
     }
 
-    /// Must be called once for each start().
+    /// join() must be called once for each start().
     void join() const noexcept { (void)pthread_join(thread_, nullptr); }
 
 private:
@@ -203,7 +203,7 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The thread itself waits here; other threads end that wait with notifyAll().
+    /// The object's own thread waits on changed(); other threads end that wait with notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:

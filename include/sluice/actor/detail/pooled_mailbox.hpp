@@ -42,7 +42,7 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Changes the state from ended to idle. Called before other threads may push.
+    /// Changes the state from ended to idle. begin() is called before other threads may push.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
 
     /// Changes the state from idle back to ended, unless a thread has pushed.

@@ -330,7 +330,7 @@ public:
         if constexpr (isSilent) {
             return;
         }
-        // Repeats while the pressure changes, so that the last report is current.
+        // notify() repeats while the pressure changes, so that the last report is current.
         Pressure now = Pressure::normal;
         do {
             now = bus.pressure();

@@ -269,7 +269,7 @@ private:
         }
     }
 
-    /// Out of line, so that the common case of one handler is compiled without a loop.
+    /// callOthers() is out of line, so that the common case of one handler has no loop.
     template <class Failed>
     [[gnu::noinline]] void callOthers(Consumer& consumer, const Failed& failed, Args... args) {
         for (std::size_t i = 1; i < mine_.count; ++i) {
@@ -277,7 +277,7 @@ private:
         }
     }
 
-    /// Polls, because handlers seldom run while they are removed, and the consumer need not notify.
+    /// await() polls: handlers seldom run while they are removed, and the consumer need not notify.
     template <class IsTrue>
     static void await(const IsTrue& isTrue) {
         for (BasicBackoff<Platform> backoff; !isTrue();) {

@@ -211,7 +211,7 @@ private:
             if (Value* const value = insert(table, added, count)) {
                 return *value;
             }
-            // Another thread has added a key, perhaps the same one.
+            // Another thread has added a key, perhaps the same key.
             count = count_.load(std::memory_order_acquire);  // E3
             if (Value* const value = find(key)) {
                 return *value;
@@ -309,7 +309,7 @@ using ComparisonOf = typename Map::key_compare;
 template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
 
-/// Used if the policies have no Map.
+/// Replaces the Map of policies that have none.
 struct NoMap {};
 
 template <class Key>

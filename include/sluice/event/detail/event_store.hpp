@@ -342,7 +342,7 @@ private:
         size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E2
     }
 
-    /// Called before size_ falls, so that producers need not maintain the maximum.
+    /// noteHighWater() precedes each fall of size_, so that producers need no maximum.
     void noteHighWater(const Guard& /*guard*/) noexcept {
         highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
     }
@@ -378,7 +378,7 @@ private:
         }
     }
 
-    /// Called without the lock, because destructors of events are user code.
+    /// destroyAll() is called without the lock, because destructors of events are user code.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
         destroyEach(events, empty);
@@ -431,7 +431,7 @@ private:
     mutable Waiters room_;     // producers wait here for room, or the end
     mutable Waiters changed_;  // all other waits
 
-    // Guarded by lock_, in one cache line. Atomic members are also read without the lock.
+    // Members guarded by lock_, in one cache line. Atomic members are also read without the lock.
     alignas(cacheLineSize) mutable Lock lock_;
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
@@ -681,7 +681,7 @@ private:
         }
     }
 
-    // Not inlined, because g++ would warn that the store keeps the address of a local batch.
+    // join() is not inlined, because g++ would warn that the store keeps a local batch's address.
     [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
         older_ = store.batches_;

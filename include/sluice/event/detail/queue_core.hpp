@@ -203,7 +203,7 @@ protected:
         bool isQueueGone;   ///< a handler has destroyed the queue
     };
 
-    // Inlined with useUp(), so that a visitor's variables can stay in registers.
+    // harvest() and useUp() are inlined, so that a visitor's variables can stay in registers.
     template <class Handle>
     SLUICE_ALWAYS_INLINE Outcome harvest(Amount amount, Handle handle) {
         Batch events(store_, amount);

@@ -176,7 +176,7 @@ public:
         }
     }
 
-    // If hasAny() and isDue() are true at the end of a call, it must collect(). Relaxed: E1, by a
+    // If hasAny() and isDue() are true at a call's end, the call must collect(). Relaxed: E1, by a
     // fence.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {

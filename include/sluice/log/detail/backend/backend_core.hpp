@@ -462,8 +462,8 @@ private:
         return false;
     }
 
-    /// Called by the worker and by the thread that gave up the worker. Only the second call closes
-    /// the list, because the worker takes actions until then.
+    /// The worker and the thread that gave up the worker both call closeActions(). Only the second
+    /// call closes the list, because the worker takes actions until then.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             actions_.close();

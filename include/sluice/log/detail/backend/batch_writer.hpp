@@ -533,7 +533,8 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes all sinks. Returns false if a flush failed or a sink lost records since then.
+    /// Flushes all sinks. Returns false if, since the last call, a flush failed or a sink lost a
+    /// record.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();

@@ -29,10 +29,10 @@ class OrderedAction {
 public:
     virtual ~OrderedAction() = default;
 
-    /// Called after all records with earlier stamps are written.
+    /// run() is called after all records with earlier stamps are written.
     virtual void run() noexcept = 0;
 
-    /// Called instead of run() if the back end ends first.
+    /// abandon() is called instead of run() if the back end ends first.
     virtual void abandon() noexcept {}
 
 private:
@@ -227,7 +227,7 @@ public:
     /// Returns backend_options::clock, or null for the system clock.
     virtual const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept = 0;
 
-    /// Called in a batch after a logger's last record.
+    /// retire() is called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
     /// Returns true if records may remain in the lanes when their loggers end. A thread that ends
@@ -259,8 +259,9 @@ protected:
 
     /// Ensures that a thread writes a new record or action.
     ///
-    /// Sequentially consistent, like setMode(), a record's announcement and the poll of the lanes.
-    /// If a thread reads the old mode, the worker's last poll therefore sees the thread's record.
+    /// The load is sequentially consistent, like setMode(), a record's announcement and the poll of
+    /// the lanes. If a thread reads the old mode, the worker's last poll therefore sees the
+    /// thread's record.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {

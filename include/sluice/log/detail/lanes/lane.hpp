@@ -271,7 +271,7 @@ public:
         return stamp;
     }
 
-    /// Must be called after publish() of a large record.
+    /// notePublishedLarge() must be called after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
     /// Evicts the oldest records until the new one fits, while evict(record) returns true. Returns
@@ -491,7 +491,8 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // Written by the owner with each record. Positions count bytes since the lane was created.
+    // Members that the owner writes with each record. Positions count bytes since the lane was
+    // created.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
     Atomic<std::uint64_t> tail_{0};  ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()
@@ -506,13 +507,13 @@ private:
     std::unique_ptr<std::byte[]> ring_;
     Atomic<unsigned char> left_{0};  ///< whether the owner has ended
 
-    // Written by the back end in each batch, and read by the owner when the lane seems full.
+    // Members that the back end writes in each batch, and the owner reads when the lane seems full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
-    // Written by the owner in rare cases.
+    // Members that the owner writes in rare cases.
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
     std::uint64_t used_ = 0;  ///< the highest ring offset in use so far

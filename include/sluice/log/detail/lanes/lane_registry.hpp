@@ -195,7 +195,7 @@ public:
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept { lock_.unlock(); }
 
-    /// Must be called in the child, with the list locked.
+    /// resetInChild() must be called in the child, with the list locked.
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;

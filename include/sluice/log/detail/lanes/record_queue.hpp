@@ -182,7 +182,7 @@ public:
         return emitBefore(limit, max, emit, [] {});
     }
 
-    /// Also calls finish() after the last record, while all these records are still valid.
+    /// This overload also calls finish() after the last record, while all these records are valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const Role role(role_, oneBackEnd);
@@ -263,7 +263,7 @@ public:
         return statistics([](thread_statistics&) {});
     }
 
-    /// Also calls visit(thread_statistics&), under a lock, for each lane.
+    /// This overload also calls visit(thread_statistics&), under a lock, for each lane.
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
@@ -372,7 +372,8 @@ private:
         return PostAttempt::ok;
     }
 
-    /// Wakes the back end if it sleeps. Out of line, to keep the inlined log call short.
+    /// Wakes the back end if it sleeps. notifyBackEnd() is out of line, to keep the inlined log
+    /// call short.
     [[gnu::noinline]] void notifyBackEnd() noexcept {
         Platform::Fence::light();
         // Relaxed: The fence of E1 orders this load after the store to the lane word.
@@ -461,7 +462,7 @@ private:
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
-        // Null if the thread is ending or memory is exhausted.
+        // `lane` is null if the thread is ending or memory is exhausted.
         Slot* const lane = sluice::detail::resultOrDefault([&] {
             Slot* const own =
                 Threads::findOr(&registry_, hash_, [&] { return Threads::add(registry_); });

@@ -264,10 +264,10 @@ public:
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// x and y are atomics with relaxed or stronger accesses. Of a light() and a heavy() in two threads
-/// of one process, the later fence sees everything before the earlier fence. Two calls of heavy()
-/// are ordered the same way; two calls of light() are not. ThreadSanitizer does not see these
-/// fences, so pass data between threads with release and acquire.
+/// x and y are atomics with relaxed or stronger accesses. If a thread calls light() and another
+/// thread of the process calls heavy(), the later call sees everything before the earlier call. Two
+/// calls of heavy() are ordered the same way; two calls of light() are not. ThreadSanitizer does
+/// not see these fences, so pass data between threads with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,

@@ -413,7 +413,7 @@ private:
         }
     };
 
-    /// Wraps `handler` to first notify a producer of the previous message's freed slot.
+    /// Wraps `handler` with a notification of producers, because the last message's slot is free.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {

@@ -121,8 +121,8 @@ private:
     // Origin: the triple buffer of graphics, with a stack of free slots for several writers.
     //
     // Invariant: each slot is in free_, with a writer, named by newest_, or held by the reader.
-    // newest_ names exactly one slot, and the reader holds exactly one slot. The other `Writers`
-    // slots are in free_ or with writers.
+    // newest_ names exactly one slot, and the reader holds exactly one slot, so `Writers` slots
+    // remain for free_ and the writers.
     //
     // Happens-before edges, which tests/model/latest_model_test.cpp weakens one by one:
     //   E1 publish: set() exchanges newest_ with release; update() or the next set() acquires it.

@@ -111,7 +111,8 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Armings have numbers, so late notifiers end no newer ones.
+    // the waiter has ended the arming. Each arming has its own number, so that a late notifier
+    // cannot end a newer arming.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the

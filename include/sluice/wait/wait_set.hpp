@@ -136,8 +136,8 @@ public:
     void notify() noexcept { park_.notifyAll(); }
 
 private:
-    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, a WaitSet
-    // misses no notifications of sources that have joined the set.
+    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, the thread
+    // receives all notifications of sources that have joined the set.
     //
     // Edges:
     //   E1 join: the set's thread writes set_, runs a heavy fence before it sleeps and polls the

@@ -160,7 +160,7 @@ namespace sluice {
 /// checked when the queued messages have been handled, or when a timer of high priority fires.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// destroys the object, after join() or before start(); handlers must not: see Running.
+/// destroys the object, after join() or before start(); handlers must not destroy it: see Running.
 ///
 /// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
 /// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. At

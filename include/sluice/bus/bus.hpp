@@ -315,7 +315,7 @@ public:
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// The fill level of the fullest priority; with dropOldest, without the message being handled.
+    /// The fill level of the fullest priority. With dropOldest, excludes a message being handled.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEachRing(*this, [&](const auto& ring, Priority each) {

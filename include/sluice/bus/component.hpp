@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-/// Holds the subscriptions of an object, its owner, and ends them before other members of the owner
-/// are destroyed. The owner may therefore be destroyed on any thread, even in one of its handlers.
+/// Holds an owner's subscriptions and ends them before the other members of the owner are
+/// destroyed. The owner may be destroyed on any thread, even in one of its handlers.
 ///
 ///     class Brake final {
 ///     public:

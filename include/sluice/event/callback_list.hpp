@@ -490,7 +490,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// Returns the first of the last nodes that have a lower priority, or null. Requires the lock.
+    /// Returns the first node of the tail with lower priorities, or null. Requires the lock.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;

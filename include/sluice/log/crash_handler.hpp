@@ -111,8 +111,7 @@ private:
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 };
 
-/// One object for all shared libraries; constant initialisation needs no lock that a fork could
-/// copy.
+/// One object for all shared libraries; constant initialisation needs no lock that a fork copies.
 [[gnu::visibility("default")]] inline CrashHandler crashHandler;
 
 inline CrashHandler& CrashHandler::instance() noexcept {

@@ -60,8 +60,7 @@ struct file_rotation {
     /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
     /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit. A
     /// file's age is that of its last write; files from the future are the oldest. Links, folders
-    /// and files with other names, as after compression in the hook, are neither counted nor
-    /// deleted.
+    /// and files with other names, as after a compression, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes

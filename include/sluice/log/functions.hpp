@@ -39,10 +39,11 @@
 
 namespace sluice::log {
 
-/// Returns the default back end, which loggers use unless they name another. The first call starts
-/// it; shutdown() and spdlog::shutdown() end it, and the next call starts another. At program exit
-/// the back end writes all records; later log calls, as in a static object's destructor, write
-/// their own records. Throws spdlog_ex if the back end cannot start.
+/// Returns the default back end, which loggers use unless they name another. The first
+/// default_backend() starts the back end. shutdown() and spdlog::shutdown() end the back end; the
+/// next default_backend() starts another. At program exit the back end writes all records; later
+/// log calls, as in a static object's destructor, write their own records. Throws spdlog_ex if the
+/// back end cannot start.
 std::shared_ptr<backend> default_backend();
 
 /// Replaces the default back end. Existing loggers keep the old back end, which ends when its last

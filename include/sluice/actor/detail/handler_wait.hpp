@@ -46,8 +46,7 @@ public:
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Returns true if the calling thread runs all objects and the clock, so that no wait may
-    /// block.
+    /// Returns true if the calling thread runs all objects and the clock: no wait may block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// For manual executors: runs objects, and advances the clock from timer to timer, until
     /// isOver() or the deadline. Returns the result of isOver().

@@ -131,7 +131,7 @@ private:
         put(hole, value);
     }
 
-    /// The index of the earliest child, or an index of at least size_ without children.
+    /// The index of the child that is due first. If the node has no child, returns size_ or more.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -182,8 +182,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Returns an empty Timer if none is free. After arm(), the caller must wake the object's
-    /// thread.
+    /// Returns an empty Timer if none is free. The caller of arm() must wake the object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));

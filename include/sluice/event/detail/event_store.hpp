@@ -214,7 +214,7 @@ public:
         }
     }
 
-    /// Consumers wait here for an event or the end.
+    /// The waiters for an event or for close().
     Waiters& arrived() const noexcept { return arrived_; }
 
     /// Other threads wait here until the store is not busy, or a peek has ended.
@@ -427,7 +427,7 @@ private:
     }
 
     const EventQueueOptions options_;
-    mutable Waiters arrived_;  // consumers wait here for an event, or the end
+    mutable Waiters arrived_;  // consumers wait here for an event or for close()
     mutable Waiters room_;     // producers wait here for room, or the end
     mutable Waiters changed_;  // all other waits
 

@@ -30,10 +30,10 @@ namespace sluice::log::detail {
 
 /// Computes the worker's pause between two batches, according to `pacing_policy`.
 ///
-/// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker naps
-/// instead: waking it for each record would cost more than the record, and each poll takes cache
-/// lines from the logging threads. Records flow while the surplus over one record per `flowGap`
-/// exceeds `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
+/// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
+/// naps: waking it for each record would cost more than the record, and each poll takes cache lines
+/// from the logging threads. Records flow while the surplus over one record per `flowGap` exceeds
+/// `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -500,7 +500,7 @@ private:
     }
 
     /// If the caller with the full lane is the polling thread, writes a batch, because the thread
-    /// cannot wait for itself. Returns false on any other thread.
+    /// cannot wait for itself. makeRoom() returns false on any other thread.
     static bool makeRoom(void* core) noexcept {
         auto& self = *static_cast<BackendCore*>(core);
         if (!self.isPollingThread()) {

@@ -29,7 +29,7 @@ namespace sluice::log::detail {
 /// Passes records to sinks in runs; used by one thread.
 ///
 /// A run has up to 256 successive records with the same sinks. A batch_sink receives the run in one
-/// call, other sinks receive each record. A record that flushes ends its run.
+/// call; any other sink receives each record in a call. A record that flushes ends its run.
 ///
 /// Errors: exceptions of sinks and formatters go to the logger's error channel. A record that
 /// several sinks refuse counts as lost once.
@@ -533,8 +533,8 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes all sinks. Returns false if, since the last call, a flush failed or a sink lost a
-    /// record.
+    /// Flushes the sinks. Returns false if, since the last call, a flush failed or a record was
+    /// lost.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();

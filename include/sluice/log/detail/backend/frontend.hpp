@@ -221,7 +221,7 @@ public:
     /// Returns false if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// Waits until a record of the flush level is flushed, with the option flush_on_waits.
+    /// With the option flush_on_waits, waits until the record of the flush level is flushed.
     virtual void awaitFlush() noexcept = 0;
 
     /// Returns backend_options::clock, or null for the system clock.

@@ -491,8 +491,8 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // Members that the owner writes with each record. Positions count bytes since the lane was
-    // created.
+    // Members that the owner writes with each record. Positions count bytes from the lane's
+    // creation.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
     Atomic<std::uint64_t> tail_{0};  ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()

@@ -78,9 +78,9 @@ public:
     }
 
 private:
-    // On x86-64, a locked exchange is globally visible when it completes, and no later instruction
-    // starts before `lfence`. On AArch64, `dsb` and `isb` have this effect before a reading, and a
-    // dependent load orders it. Other processors use a full fence and the system clock.
+    // On x86-64, a locked exchange is globally visible when it completes, and later instructions
+    // wait for `lfence`. On AArch64, `dsb` and `isb` order a reading after earlier accesses, and a
+    // dependent load orders later accesses. Other processors use a fence and the system clock.
 
     enum class Source : unsigned char { undecided, counter, systemClock };
 

@@ -13,7 +13,7 @@ ctest_again() {
 # A user can run each part alone.
 nightly_parts=(
     policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bench bridge faults fuzz compilers windows
-    packages release readme
+    musl macos packages release readme
 )
 concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
 
@@ -32,7 +32,7 @@ nightly_part() {
             ;;
         asan | tsan) sanitizer "$1" ;;
         noexceptions) run_tests "$1" ;;
-        aarch64 | armhf | windows) "$1" ;;
+        aarch64 | armhf | windows | musl | macos) "$1" ;;
         stress)
             need "${test_packages[@]}"
             build release stress_test log_test

@@ -21,6 +21,8 @@
 #include <cerrno>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__APPLE__)
+#include <pthread.h>
 #endif
 // Compiler extensions in the headers. `[[gnu::...]]` attributes are hints that cl may ignore.
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -395,11 +397,13 @@ using AsymmetricFence = PortableFence;
 struct StdPlatform {
     static constexpr bool hasThreads = true;
 
-    /// An address that differs for each living thread. On Linux all shared objects of a program get
+    /// An address that differs for each living thread. On Linux and macOS all shared objects get
     /// the same address for a thread, even if each shared object has its own copy of thisThread().
     SLUICE_THREAD_ADDRESS static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
+#elif defined(__APPLE__)
+        return ::pthread_self();
 #else
         static thread_local char mark = 0;
         return &mark;

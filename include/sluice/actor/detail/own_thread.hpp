@@ -103,8 +103,13 @@ private:
 
     [[noreturn]] static void refused(int error, const ThreadOptions& options) {
         if (error == EPERM) {
+#if defined(RLIMIT_RTPRIO)
+            const unsigned long long highest = limitOf(RLIMIT_RTPRIO);
+#else
+            const unsigned long long highest = 0;
+#endif
             setupError("priority of an object's thread, refused by the system: see RLIMIT_RTPRIO",
-                       options.priority, limitOf(RLIMIT_RTPRIO));
+                       options.priority, highest);
         }
         if (error == EINVAL && options.processor) {
             setupError("processor of an object's thread, not usable by this program",
@@ -120,6 +125,8 @@ private:
         if (thread.name_[0] != '\0') {
             (void)pthread_setname_np(pthread_self(), thread.name_);
         }
+#elif defined(__APPLE__)
+        (void)pthread_setname_np(thread.name_);
 #endif
         thread.work_(thread.object_);
         return nullptr;

@@ -100,6 +100,8 @@ public:
                 const ErrorChannel errors(options.thread_name, &noHandler);
 #if defined(__linux__)
                 pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
+#elif defined(__APPLE__)
+                pthread_setname_np(options.thread_name.substr(0, 63).c_str());
 #endif
                 run(errors);
                 { const Body last = std::move(run); }  // destroyed before join() returns

@@ -1,0 +1,162 @@
+"""Compiles the public headers alone for another system by clang, builds the unit tests, and runs them if
+this machine can. Prints the tables of docs/platforms.md.
+
+    cross.py musl|macos|windows BUILD [MODULE...]
+
+The compiler is `zig c++` of build/venv, which has the headers and libraries of these systems. Programs
+for musl are static and run here; those for macOS are linked for both its processors, and not run. The
+tests for Windows are run by windows.py. Without modules all of them are built. `headers` in the list
+leaves out the tests.
+"""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from checks.headers import public_headers
+from compilers import FLAGS, GOOGLETEST, ROOT, run
+from windows import LIBRARIES, LIBRARY_FLAGS, MODULES, NOT_FOR_WINDOWS, SUMMARY, TEST_LIMIT
+
+ZIG = [ROOT / "build/venv/bin/python", "-m", "ziglang", "c++"]
+# -O1 defines NDEBUG there.
+OPTIONS = ["-std=c++17", "-O1", "-UNDEBUG", "-g0"]
+
+
+class System(NamedTuple):
+    """The differences between the systems."""
+
+    triples: tuple  # the targets of the compiler
+    runs_here: bool = False
+    flags: tuple = ()
+    no_headers: frozenset = frozenset()  # of features that the system lacks
+    no_tests: frozenset = frozenset()
+
+
+NEEDS_CMAKE = {"version_test"}
+
+
+SYSTEMS = {
+    # spdlog 1.10 calls stat64().
+    "musl": System(("x86_64-linux-musl",), True, ("-static", "-D_LARGEFILE64_SOURCE")),
+    "macos": System(("aarch64-macos", "x86_64-macos"),
+                    no_headers=frozenset({"wait/event_fd_wait.hpp"}),
+                    no_tests=frozenset({"event_fd_wait_test"})),
+    "windows": System(("x86_64-windows-gnu",), no_headers=frozenset(NOT_FOR_WINDOWS)),
+}
+
+
+class Target:
+    """One target of the compiler: its folder, the log and the workers of a run."""
+
+    def __init__(self, system, triple, folder, log, pool):
+        self.system = system
+        self.folder = folder / triple
+        self.log = log
+        self.pool = pool
+        place = self.folder / "include"
+        place.mkdir(parents=True, exist_ok=True)
+        for name in LIBRARIES:
+            link = place / name
+            if not link.is_symlink():
+                link.symlink_to(Path("/usr/include") / name)
+        self.compiler = [*ZIG, "-target", triple, *OPTIONS, *system.flags]
+        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", place]
+
+    def compiled_headers(self, module):
+        """The number of the module's headers that compile alone, and the number that was tried."""
+        headers = [path.as_posix() for path in public_headers(ROOT) if path.parts[0] == module]
+        headers = [header for header in headers if header not in self.system.no_headers]
+        return sum(self.pool.map(self.compile_header, headers)), len(headers)
+
+    def compile_header(self, header):
+        source = self.folder / f"{header.replace('/', '_')}.cpp"
+        source.write_text(f"#include <sluice/{header}>\n", encoding="utf-8")
+        return run([*self.compiler, *self.flags, "-c", source, "-o", source.with_suffix(".o")], self.log)
+
+    def compile(self, source):
+        """The object of one source, or None."""
+        target = self.folder / f"{source.parent.name}_{source.stem}.o"
+        own = ["-w", f"-I{GOOGLETEST}"] if GOOGLETEST in source.parents else self.flags
+        command = [*self.compiler, "-isystem", GOOGLETEST / "include", *own, "-c", source, "-o", target]
+        return target if run(command, self.log) else None
+
+    def run_tests(self, module, support):
+        """(sources built, sources, outcome, failures) of the module's unit tests."""
+        sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
+        wanted = [source for source in sources if source.stem not in self.system.no_tests | NEEDS_CMAKE]
+        objects = [done for done in self.pool.map(self.compile, wanted) if done]
+        missing = len(wanted) - len(objects)
+        program = self.folder / f"{module}_test"
+        if not run([*self.compiler, *support, *objects, "-o", program], self.log):
+            return len(objects), len(sources), "not linked", missing + 1
+        if not self.system.runs_here:
+            return len(objects), len(sources), "linked, not run", missing
+        try:
+            output = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                    errors="replace", check=False, timeout=TEST_LIMIT).stdout
+        except subprocess.TimeoutExpired as late:
+            output = (late.stdout or b"").decode(errors="replace")
+        self.log.write(output)
+        counts = {word: int(count) for word, count in SUMMARY.findall(output)}
+        failed = counts.get("FAILED", 0) + ("PASSED" not in counts)  # without a summary it crashed
+        outcome = f"{counts.get('PASSED', 0)} passed, {failed} failed"
+        return len(objects), len(sources), outcome, missing + failed
+
+
+def run_target(target, wanted):
+    """Prints the table of one target. Returns the numbers of steps that succeeded and that failed."""
+    support = []
+    if "headers" not in wanted:
+        support = [GOOGLETEST / "src/gtest-all.cc"]
+        support += [ROOT / "tests/support" / name for name in ("test_main.cpp", "watchdog.cpp")]
+        support = list(target.pool.map(target.compile, support))
+        if None in support:
+            sys.exit("the tests' support does not compile")
+    print("| module | headers compiled alone | sources of tests built | tests |\n|---|---|---|---|", flush=True)
+    done = 0
+    failed = 0
+    for module in wanted:
+        if module not in MODULES:
+            continue
+        good, total = target.compiled_headers(module)
+        row = f"| `{module}` | {good} of {total} |"
+        failed += total - good
+        if support:
+            built, sources, outcome, wrong = target.run_tests(module, support)
+            row += f" {built} of {sources} | {outcome} |"
+            failed += wrong
+        else:
+            row += " - | - |"
+        print(row, flush=True)
+        done += good
+    return done, failed
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] not in SYSTEMS:
+        sys.exit(__doc__)
+    system = SYSTEMS[arguments[0]]
+    folder = Path(arguments[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = arguments[2:]
+    if not set(wanted) & set(MODULES):
+        wanted += MODULES
+    passed = 0
+    failed = 0
+    with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
+        for triple in system.triples:
+            print(f"{triple}:\n", flush=True)
+            counts = run_target(Target(system, triple, folder, log, pool), wanted)
+            passed += counts[0]
+            failed += counts[1]
+            print(flush=True)
+    if failed:
+        print(f"what failed: {folder / 'log.txt'}", file=sys.stderr)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -92,29 +92,6 @@ TYPED_TEST_P(QueueThreads, CrossTheWrapOfThePositions) {
     streamThrough<TypeParam, 5, WrappingTraits>(2000);
 }
 
-TYPED_TEST_P(QueueThreads, SeeWhatTheProducerWroteBeforeItsPush) {
-    const std::size_t rounds = scaled(20000);
-    TestQueue<TypeParam, std::size_t, 5> queue;
-    std::atomic<std::uint64_t> consumed{0};
-    const Watchdog watchdog(stateOf(queue, consumed));
-    std::vector<std::size_t> aside(rounds, 0);  // plain: ordered by the queue or not at all
-    Crew crew;
-    crew.add([&, producer = queue.producer()]() mutable {
-        for (std::size_t i = 0; i < rounds; ++i) {
-            aside[i] = 3 * i;
-            ASSERT_TRUE(pushPatiently(producer, i));
-        }
-    });
-    crew.start();
-    std::size_t wrong = 0;
-    for (std::size_t count = 0; count < rounds;) {
-        count +=
-            consumePatiently(queue, [&](std::size_t& i) { wrong += aside[i] == 3 * i ? 0 : 1; });
-        consumed.store(count, std::memory_order_relaxed);
-    }
-    EXPECT_EQ(wrong, 0U);
-}
-
 TYPED_TEST_P(QueueThreads, SeeWhatTheConsumerWroteBeforeItGaveRoom) {
     if constexpr (TypeParam::orderedReuse) {
         const std::size_t rounds = scaled(10000);
@@ -175,7 +152,6 @@ TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(QueueThreads, CrossTheWrapOfThePositions,
-                            SeeWhatTheProducerWroteBeforeItsPush,
                             SeeWhatTheConsumerWroteBeforeItGaveRoom, HandTheirRolesOver);
 
 }  // namespace sluice::test

@@ -91,24 +91,6 @@ TYPED_TEST_P(QueueExceptions, ThrowingConstructorCostsNoRoomForGood) {
     });
 }
 
-TYPED_TEST_P(QueueExceptions, PopPassesOverThrowingConstructors) {
-    TestQueue<TypeParam, Fragile, 5> queue;
-    auto producer = queue.producer();
-    for (int round = 0; round < 10; ++round) {
-        pushBroken<TypeParam>(producer, this->census, Fault::inMove);
-        ASSERT_EQ(producer.tryPush(Fragile(this->census, round)), SendResult::ok);
-        pushBroken<TypeParam>(producer, this->census, Fault::inMove);
-        if constexpr (TypeParam::hasFront) {
-            const auto popped = queue.tryPop();
-            ASSERT_TRUE(popped.has_value());
-            ASSERT_EQ(popped->value(), round);
-            ASSERT_FALSE(queue.tryPop().has_value());
-        } else {
-            ASSERT_EQ(valuesIn(queue), std::vector<int>{round});
-        }
-    }
-}
-
 TYPED_TEST_P(QueueExceptions, ThrowingConstructorsCrossTheWrap) {
     using Traits = TestTraits<StdPlatform, std::uint8_t, 256 - 2 * 3>;
     forEachCapacity([&](auto capacity) {
@@ -183,8 +165,7 @@ TYPED_TEST_P(QueueExceptions, PopThatThrowsKeepsItsMessage) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(QueueExceptions, ThrowingConstructorLosesNothingElse,
-                            ThrowingConstructorCostsNoRoomForGood,
-                            PopPassesOverThrowingConstructors, ThrowingConstructorsCrossTheWrap,
+                            ThrowingConstructorCostsNoRoomForGood, ThrowingConstructorsCrossTheWrap,
                             IsDrainedAfterAThrowingConstructor,
                             ThrowingHandlerConsumesExactlyItsMessage, PopThatThrowsKeepsItsMessage);
 

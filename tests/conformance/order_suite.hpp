@@ -52,18 +52,6 @@ inline std::vector<int> numbers(int first, int count) {
     return values;
 }
 
-TYPED_TEST_P(QueueOrder, TakesExactlyItsCapacity) {
-    forEachCapacity([](auto capacity) {
-        TestQueue<TypeParam, int, capacity> queue;
-        auto producer = queue.producer();
-        ASSERT_EQ(queue.capacity(), capacity());
-        for (int round = 0; round < 20; ++round) {
-            ASSERT_EQ(fill(producer), static_cast<int>(capacity())) << "round " << round;
-            ASSERT_EQ(poll(queue), numbers(0, static_cast<int>(capacity())));
-        }
-    });
-}
-
 TYPED_TEST_P(QueueOrder, TakesOneMoreForEachMessageThatIsGone) {
     forEachCapacity([](auto capacity) {
         TestQueue<TypeParam, int, capacity> queue;
@@ -73,23 +61,6 @@ TYPED_TEST_P(QueueOrder, TakesOneMoreForEachMessageThatIsGone) {
             ASSERT_EQ(queue.tryPop(), oldest);
             ASSERT_EQ(fill(producer, next), 1) << "after message " << oldest;
             ++next;
-        }
-    });
-}
-
-TYPED_TEST_P(QueueOrder, IsFirstInFirstOutAtEveryFillLevel) {
-    forEachCapacity([](auto capacity) {
-        TestQueue<TypeParam, int, capacity> queue;
-        auto producer = queue.producer();
-        int pushed = 0;
-        int popped = 0;
-        for (int level = 1; level <= static_cast<int>(capacity()); ++level) {
-            for (int round = 0; round < 20; ++round) {
-                while (pushed - popped < level) {
-                    ASSERT_EQ(producer.tryPush(pushed++), SendResult::ok);
-                }
-                ASSERT_EQ(queue.tryPop(), popped++);
-            }
         }
     });
 }
@@ -124,19 +95,6 @@ TYPED_TEST_P(QueueOrder, ConsumesAtMostWhatIsAskedAndNoLess) {
             ASSERT_EQ(poll(queue), numbers(some, count - some)) << "max " << max;
         }
     });
-}
-
-TYPED_TEST_P(QueueOrder, MixesPopAndConsume) {
-    TestQueue<TypeParam, int, 5> queue;
-    auto producer = queue.producer();
-    int next = 0;
-    int oldest = 0;
-    for (int round = 0; round < 30; ++round) {
-        next += fill(producer, next);
-        ASSERT_EQ(queue.tryPop(), oldest);
-        ASSERT_EQ(poll(queue, 2), numbers(oldest + 1, 2));
-        oldest += 3;
-    }
 }
 
 TYPED_TEST_P(QueueOrder, SizeIsExactInAQuietQueue) {
@@ -212,11 +170,9 @@ TYPED_TEST_P(QueueOrder, HandlerMayPublish) {
     EXPECT_EQ(delivered, numbers(0, last + 1));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(QueueOrder, TakesExactlyItsCapacity,
-                            TakesOneMoreForEachMessageThatIsGone, IsFirstInFirstOutAtEveryFillLevel,
+REGISTER_TYPED_TEST_SUITE_P(QueueOrder, TakesOneMoreForEachMessageThatIsGone,
                             AnswersEmptyWheneverAllIsConsumed, ConsumesAtMostWhatIsAskedAndNoLess,
-                            MixesPopAndConsume, SizeIsExactInAQuietQueue,
-                            CrossesTheWrapOf8BitPositions, HandlerFindsItsMessageStillInItsPlace,
-                            HandlerMayPublish);
+                            SizeIsExactInAQuietQueue, CrossesTheWrapOf8BitPositions,
+                            HandlerFindsItsMessageStillInItsPlace, HandlerMayPublish);
 
 }  // namespace sluice::test

@@ -5,7 +5,6 @@
 #include "support/observed_wait.hpp"
 #include "support/queue_shapes.hpp"
 #include "support/scale.hpp"
-#include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace sluice::test {
 
@@ -149,22 +147,6 @@ TYPED_TEST_P(QueueWaiting, CloseEndsThePopThatWaits) {
     }
 }
 
-TYPED_TEST_P(QueueWaiting, PopDeliversTheRestAfterClose) {
-    typename TestFixture::template Queue<int, 3> queue;
-    auto producer = queue.producer();
-    ASSERT_EQ(producer.push(1), SendResult::ok);
-    ASSERT_EQ(producer.push(2), SendResult::ok);
-    ASSERT_EQ(producer.push(3), SendResult::ok);
-    queue.close();
-    EXPECT_EQ(producer.push(4), SendResult::closed);
-    EXPECT_EQ(producer.pushFor(4, 1h), SendResult::closed);
-    EXPECT_EQ(queue.native().pop(), 1);
-    EXPECT_EQ(queue.native().popFor(1h), 2);
-    EXPECT_EQ(queue.native().consume([](int& value) { EXPECT_EQ(value, 3); }), 1U);
-    EXPECT_EQ(queue.native().pop(), std::nullopt);
-    EXPECT_EQ(queue.native().consume([](int&) {}), 0U);
-}
-
 TYPED_TEST_P(QueueWaiting, TimedWaitsLastAsLongAsAsked) {
     using Clock = std::chrono::steady_clock;
     typename TestFixture::template Queue<std::unique_ptr<int>, 1> queue;
@@ -238,31 +220,6 @@ TYPED_TEST_P(QueueWaiting, NoWakeUpIsLost) {
     EXPECT_EQ(answers.native().pop(), std::nullopt);
 }
 
-TYPED_TEST_P(QueueWaiting, ProducersTakeTurnsInFrontOfAFullQueue) {
-    constexpr std::size_t producers = TypeParam::manyProducers ? 3 : 1;
-    typename TestFixture::template Queue<Stamp, 1> queue;
-    const Watchdog watchdog(stateOf(queue, this->progress));
-    const std::uint64_t each = TypeParam::sleeps ? scaled(3000) : scaled(300);
-    Ledger ledger(producers);
-    std::atomic<std::size_t> running{producers};
-    Crew crew;
-    for (std::size_t self = 0; self < producers; ++self) {
-        crew.add([&, self, producer = queue.producer()]() mutable {
-            for (std::uint64_t i = 0; i < each; ++i) {
-                EXPECT_EQ(producer.push(Stamp::of(self, i)), SendResult::ok);
-            }
-            if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-                queue.close();
-            }
-        });
-    }
-    crew.start();
-    while (queue.native().consume([&](Stamp& stamp) { ledger.enter(stamp); }) != 0) {
-        this->progress.store(ledger.received(), std::memory_order_relaxed);
-    }
-    ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
-}
-
 // Threads that must not wait call the timed forms with no time.
 TYPED_TEST_P(QueueWaiting, WithoutTimeNoCallWaits) {
     for (const auto noTime : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
@@ -282,8 +239,7 @@ TYPED_TEST_P(QueueWaiting, WithoutTimeNoCallWaits) {
 
 REGISTER_TYPED_TEST_SUITE_P(QueueWaiting, PopWaitsForAMessage, PushWaitsForRoom,
                             CloseEndsThePushesThatWait, CloseEndsThePopThatWaits,
-                            PopDeliversTheRestAfterClose, TimedWaitsLastAsLongAsAsked,
-                            DrainClosesAndWaitsForTheLastHandler, NoWakeUpIsLost,
-                            WithoutTimeNoCallWaits, ProducersTakeTurnsInFrontOfAFullQueue);
+                            TimedWaitsLastAsLongAsAsked, DrainClosesAndWaitsForTheLastHandler,
+                            NoWakeUpIsLost, WithoutTimeNoCallWaits);
 
 }  // namespace sluice::test

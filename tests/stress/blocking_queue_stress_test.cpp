@@ -123,14 +123,6 @@ void waitAndClose(std::size_t producers, std::size_t rounds) {
     }
 }
 
-template <class Inner>
-void waitAndCloseEverywhere(std::size_t producers) {
-    using Shape = BlockingShape<Inner>;
-    waitAndClose<Shape, 1, TestTraits<>>(producers, scaled(160));
-    waitAndClose<Shape, 1, TestTraits<JitterPlatform>>(producers, scaled(60));
-    waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(60));
-}
-
 /// Consumers that leave after their share. What they leave behind has to reach the others, although
 /// its wake-up may have come while a lane was held.
 template <class Inner>
@@ -175,28 +167,18 @@ TEST(BlockingQueueStressTest, ConsumersThatLeaveWakeTheOthers) {
     leaveAfterAShare<MpmcRingShape>(3, 3, scaled(200));
 }
 
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnSpscRing) {
-    waitAndCloseEverywhere<SpscRingShape>(1);
-}
+template <class Inner>
+class BlockingQueueCloseStressTest : public testing::Test {};
+using Inners = testing::Types<SpscRingShape, MpscRingShape, MpmcRingShape, MpscLanesShape,
+                              MpmcLanesShape, SegmentQueueShape>;
+TYPED_TEST_SUITE(BlockingQueueCloseStressTest, Inners, ShapeNames);
 
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpscRing) {
-    waitAndCloseEverywhere<MpscRingShape>(3);
-}
-
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpmcRing) {
-    waitAndCloseEverywhere<MpmcRingShape>(3);
-}
-
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpscLanes) {
-    waitAndCloseEverywhere<MpscLanesShape>(3);
-}
-
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpmcLanes) {
-    waitAndCloseEverywhere<MpmcLanesShape>(3);
-}
-
-TEST(BlockingQueueStressTest, WaitsAndClosesAroundASegmentQueue) {
-    waitAndCloseEverywhere<SegmentQueueShape>(3);
+TYPED_TEST(BlockingQueueCloseStressTest, WaitsAndCloses) {
+    using Shape = BlockingShape<TypeParam>;
+    const std::size_t producers = Shape::manyProducers ? 3 : 1;
+    waitAndClose<Shape, 1, TestTraits<>>(producers, scaled(160));
+    waitAndClose<Shape, 1, TestTraits<JitterPlatform>>(producers, scaled(60));
+    waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(60));
 }
 
 }  // namespace

@@ -20,18 +20,6 @@
 namespace sluice::test {
 namespace {
 
-TEST(MpscLanesStressTest, DeliversWhatOneProducerPushes) {
-    stressAtAllCapacities<MpscLanesShape>(1);
-}
-
-TEST(MpscLanesStressTest, DeliversWhatTwoProducersPush) {
-    stressAtAllCapacities<MpscLanesShape>(2);
-}
-
-TEST(MpscLanesStressTest, DeliversWhatFourProducersPush) {
-    stressAtAllCapacities<MpscLanesShape>(4);
-}
-
 constexpr std::size_t roomOfHandle = 4;
 
 /// The work of thread `self`: `count` producers, one after the other, push up to 5 messages each.
@@ -98,9 +86,6 @@ void comeAndGo(std::size_t handlesEach) {
 
 TEST(MpscLanesStressTest, ProducersComeAndGo) {
     comeAndGo<StdPlatform>(scaled(4000));
-}
-
-TEST(MpscLanesStressTest, ProducersComeAndGoWithJitter) {
     comeAndGo<JitterPlatform>(scaled(600));
 }
 
@@ -188,9 +173,6 @@ void outliveTheQueue(std::size_t rounds) {
 
 TEST(MpscLanesStressTest, ProducersOutliveTheQueue) {
     outliveTheQueue<StdPlatform>(scaled(800));
-}
-
-TEST(MpscLanesStressTest, ProducersOutliveTheQueueWithJitter) {
     outliveTheQueue<JitterPlatform>(scaled(1000));
 }
 

@@ -99,9 +99,6 @@ void churn(std::size_t threads, std::size_t steps) {
 
 TEST(BlockPoolStressTest, ThreadsAllocateAndFreeInAnyOrder) {
     churn<SmallTraits>(4, scaled(200000));
-}
-
-TEST(BlockPoolStressTest, ThreadsAllocateAndFreeInAnyOrderWithJitter) {
     churn<SmallJitterTraits>(4, scaled(20000));
 }
 
@@ -192,9 +189,6 @@ void handOver(std::size_t producers, std::uint64_t each) {
 
 TEST(BlockPoolStressTest, OneThreadFreesWhatThreeAllocate) {
     handOver<SmallTraits>(3, scaled(60000));
-}
-
-TEST(BlockPoolStressTest, OneThreadFreesWhatThreeAllocateWithJitter) {
     handOver<SmallJitterTraits>(3, scaled(6000));
 }
 

@@ -15,36 +15,27 @@
 namespace sluice::test {
 namespace {
 
-TEST(SpscRingStressTest, DeliversWhatItAccepts) {
-    stressAtAllCapacities<SpscRingShape>(1);
+template <class Shape>
+class QueueStressTest : public testing::Test {};
+using Shapes =
+    testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, DynamicMpscRingShape,
+                   MpmcRingShape, DynamicMpmcRingShape, MpscLanesShape, SegmentQueueShape>;
+TYPED_TEST_SUITE(QueueStressTest, Shapes, ShapeNames);
+
+TYPED_TEST(QueueStressTest, DeliversWhatItAccepts) {
+    stressAtAllCapacities<TypeParam>(TypeParam::manyProducers ? 4 : 1);
 }
 
-TEST(SpscRingStressTest, DeliversWhatItAcceptsWithRunTimeCapacity) {
-    stressAtAllCapacities<DynamicSpscRingShape>(1);
-}
+/// As shipped: large segments, no limit.
+struct UnlimitedShape : SegmentQueueShape {
+    template <class Q>
+    static Q make(std::size_t) {
+        return Q();
+    }
+};
 
-TEST(MpscRingStressTest, DeliversWhatOneProducerPushes) {
-    stressAtAllCapacities<MpscRingShape>(1);
-}
-
-TEST(MpscRingStressTest, DeliversWhatTwoProducersPush) {
-    stressAtAllCapacities<MpscRingShape>(2);
-}
-
-TEST(MpscRingStressTest, DeliversWhatFourProducersPush) {
-    stressAtAllCapacities<MpscRingShape>(4);
-}
-
-TEST(MpscRingStressTest, DeliversWhatFourProducersPushWithRunTimeCapacity) {
-    stressAtAllCapacities<DynamicMpscRingShape>(4);
-}
-
-TEST(MpmcRingStressTest, DeliversWhatFourProducersPush) {
-    stressAtAllCapacities<MpmcRingShape>(4);
-}
-
-TEST(MpmcRingStressTest, DeliversWhatFourProducersPushWithRunTimeCapacity) {
-    stressAtAllCapacities<DynamicMpmcRingShape>(4);
+TEST(SegmentQueueStressTest, DeliversWhatItAcceptsWithoutALimit) {
+    stress<UnlimitedShape, 0, SegmentQueueTraits>(4, scaled(60000));
 }
 
 /// A message whose constructor takes long, so that close() often overtakes its push.

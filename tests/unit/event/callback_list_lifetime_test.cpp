@@ -196,18 +196,6 @@ TYPED_TEST_SUITE(CallbackEndTest, test::CommonPolicies, test::PolicyNames);
 
 // ---- destructors of callbacks that use a list that ends
 
-TYPED_TEST(CallbackEndTest, ListThatEndsTakesAlongWhatDestructorsAdd) {
-    auto list = std::make_unique<typename TestFixture::List>();
-    auto* const address = list.get();
-    list->append(AtEnd([address, inner = this->captured] {
-        EXPECT_TRUE(address->empty());
-        address->append([inner] {});
-    }));
-    EXPECT_EQ(this->captured.use_count(), 2);
-    list.reset();
-    EXPECT_EQ(this->captured.use_count(), 1);
-}
-
 TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveASwapIntoAListThatEnds) {
     typename TestFixture::List list;
     std::vector<int> seen;

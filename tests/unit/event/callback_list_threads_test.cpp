@@ -203,31 +203,6 @@ TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideACallOfAnotherListWaits) {
     outer();
 }
 
-TEST_F(CallbackListNeighboursTest, DestructorOfACaptureMayChangeThisListAndOthers) {
-    struct AtEnd {
-        explicit AtEnd(std::function<void()> act) : action(std::move(act)) {}
-        ~AtEnd() { action(); }
-        std::function<void()> action;
-    };
-    List list;
-    List other;
-    const auto ofOther = appendOwner(other);
-    const auto ofList = appendOwner(list);
-    BlockedCall call(list);
-    const auto handle = list.append([kept = std::make_shared<AtEnd>([&] {
-                                         EXPECT_TRUE(other.removeAndWait(ofOther));
-                                         EXPECT_TRUE(list.remove(ofList));
-                                         list.append([] {});
-                                     })] {});
-    EXPECT_TRUE(list.remove(handle));
-    call.end();
-    EXPECT_EQ(owned(), 0);
-    EXPECT_EQ(list.removedSizeApprox(), 0U);
-}
-
-#if defined(__cpp_exceptions)
-#endif
-
 // ---- The work that a removal has finished when it returns. Other threads and other lists do not
 // change this.
 

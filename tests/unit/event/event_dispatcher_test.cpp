@@ -236,24 +236,6 @@ TYPED_TEST(EventDispatcherTest, ForEachIfStopsAtFalse) {
     EXPECT_TRUE(dispatcher.forEachIf(4, [](const Callback&) { return false; }));
 }
 
-// ---- as a value
-
-TYPED_TEST(EventDispatcherTest, MoveTakesTheListenersAndTheirHandles) {
-    typename TestFixture::Dispatcher source;
-    const auto handle = source.appendListener(3, this->note(1));
-    typename TestFixture::Dispatcher target(std::move(source));
-    EXPECT_EQ(this->send(source, 3), Numbers());
-    EXPECT_FALSE(source.hasAnyListener(3));
-    EXPECT_EQ(this->send(target, 3), (Numbers{1}));
-    source.appendListener(3, this->note(2));
-    EXPECT_EQ(this->send(source, 3), (Numbers{2}));
-    source = std::move(target);
-    EXPECT_EQ(this->send(source, 3), (Numbers{1}));
-    EXPECT_TRUE(source.removeListener(3, handle));
-    source = {};
-    EXPECT_EQ(this->send(source, 3), Numbers());
-}
-
 // ---- arguments
 
 TYPED_TEST(EventDispatcherTest, ListenersWithoutEventInTheArgumentsAndWithIt) {
@@ -474,22 +456,6 @@ TYPED_TEST(EventPoliciesMixinTest, HookMayBeATemplate) {
     dispatcher.dispatch(1, 2);
     dispatcher.dispatch(1, 2);
     EXPECT_EQ(dispatcher.count, 2);
-}
-
-TYPED_TEST(EventPoliciesMixinTest, DispatcherWithMixinsIsCopiedAndMovedAsAWhole) {
-    using Policies = Mixing<TypeParam, Any>;
-    EventDispatcher<int, void(int), Policies> dispatcher;
-    int sum = 0;
-    dispatcher.appendListener(1, [&sum](int n) { sum += n; });
-    dispatcher.dispatch(1, 2);
-    auto copy = dispatcher;
-    copy.dispatch(1, 3);
-    EXPECT_EQ(copy.count, 2);
-    EXPECT_EQ(dispatcher.count, 1);
-    const auto moved = std::move(copy);
-    moved.dispatch(1, 4);
-    EXPECT_EQ(moved.count, 3);
-    EXPECT_EQ(sum, 9);
 }
 
 // ---- How often arguments are copied; moves are not counted.

@@ -136,27 +136,6 @@ TYPED_TEST(EventQueueLifetimeTest, NestedProcessMayDestroyTheQueueOfAllOuterOnes
     EXPECT_EQ(this->census.alive(), 0U);
 }
 
-#if defined(__cpp_exceptions)
-
-TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueAndThrowOutOfANestedProcess) {
-    this->queue->appendListener(1, [this](const Counted& item) {
-        if (item.value() == 0) {
-            EXPECT_TRUE(this->queue->enqueue(2, Counted(this->census, 9)));
-            (void)this->queue->process();
-        }
-    });
-    this->queue->appendListener(2, [this](const Counted&) {
-        this->enqueue(1);
-        this->queue.reset();
-        throw Breakage("a listener");
-    });
-    this->enqueue(3);
-    EXPECT_THROW(this->queue->process(), Breakage);
-    EXPECT_EQ(this->census.alive(), 0U);
-}
-
-#endif
-
 // ---- arguments whose destructors use the queue
 
 /// Calls something when the last one goes.

@@ -57,16 +57,6 @@ protected:
 };
 TYPED_TEST_SUITE(BoundedEventQueueTest, CommonQueuePolicies, QueuePolicyNames);
 
-TYPED_TEST(BoundedEventQueueTest, RejectsWhatFindsNoRoom) {
-    this->use(Overflow::reject);
-    EXPECT_EQ(this->enqueue({1, 2, 3, 4, 5}), 3);
-    EXPECT_EQ(this->queue->sizeApprox(), 3U);
-    EXPECT_TRUE(this->queue->processOne());
-    EXPECT_EQ(this->enqueue({6, 7}), 1);
-    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3, 6}));
-    EXPECT_EQ(this->queue->statistics().discarded, 0U);
-}
-
 TYPED_TEST(BoundedEventQueueTest, RejectedArgumentsAreUntouched) {
     EventQueue<int, void(const std::unique_ptr<int>&), TypeParam> pointers(EventQueueOptions{1});
     auto kept = std::make_unique<int>(5);
@@ -85,24 +75,6 @@ TYPED_TEST(BoundedEventQueueTest, EventsThatAreBeingProcessedTakeNoRoom) {
     EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
     EXPECT_EQ(this->processed(), (Numbers{1, 2, 3}));
     EXPECT_EQ(this->processed(), (Numbers{7, 8, 9}));
-}
-
-TYPED_TEST(BoundedEventQueueTest, EventsThatComeBackKeepOthersOutUntilTheLimitHoldsAgain) {
-    this->use(Overflow::reject);
-    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
-    EXPECT_FALSE(this->queue->processIf([this](int number) {
-        EXPECT_EQ(this->enqueue({number + 5}), 1);
-        return false;
-    }));
-    EXPECT_EQ(this->queue->sizeApprox(), 6U);
-    for (int left = 5; left >= 3; --left) {
-        EXPECT_EQ(this->enqueue({9}), 0);
-        EXPECT_TRUE(this->queue->processOne());
-    }
-    EXPECT_EQ(this->enqueue({9}), 0);
-    EXPECT_TRUE(this->queue->processOne());
-    EXPECT_EQ(this->enqueue({9}), 1);
-    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3, 6, 7, 8, 9}));
 }
 
 // ---- the oldest makes room

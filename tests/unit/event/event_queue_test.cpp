@@ -207,25 +207,6 @@ TYPED_TEST(EventQueueSelectTest, EventsThatProcessUntilLeavesComeBeforeNewOnes) 
     EXPECT_EQ(this->takeQueued(), (Numbers{6, 7, 8}));
 }
 
-// ---- visitors
-
-TYPED_TEST(EventQueueSelectTest, VisitorGetsEventsInsteadOfListeners) {
-    Numbers visited;
-    const auto visitor = [&visited](int event, int number) {
-        EXPECT_EQ(event, number) << "the event is also the argument";
-        visited.push_back(event);
-    };
-    EXPECT_FALSE(this->queue.processQueueWith(visitor));
-    EXPECT_FALSE(this->queue.processOneWith(visitor));
-    this->enqueue({3, 1, 2});
-    EXPECT_TRUE(this->queue.processOneWith(visitor));
-    EXPECT_EQ(visited, (Numbers{3}));
-    EXPECT_TRUE(this->queue.processQueueWith(visitor));
-    EXPECT_EQ(visited, (Numbers{3, 1, 2}));
-    EXPECT_TRUE(this->seen.empty());
-    EXPECT_TRUE(this->queue.emptyQueue());
-}
-
 // ---- The place of the event among the arguments, the fate of the arguments, and the number of
 // their copies.
 

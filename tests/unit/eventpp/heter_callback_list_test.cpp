@@ -140,20 +140,6 @@ TYPED_TEST(HeterCallbackListTest, NullCallablesAreRefused) {
 
 // ---- as a value
 
-TYPED_TEST(HeterCallbackListTest, CopyIsDeepForEachPrototype) {
-    typename TestFixture::List list;
-    const auto one = list.append(this->note(1));
-    list.append(this->noteInt(2));
-    auto copy = list;
-    EXPECT_FALSE(copy.remove(one));
-    copy.append(this->note(3));
-    list.remove(one);
-    EXPECT_EQ(this->callBoth(list), (Numbers{2}));
-    EXPECT_EQ(this->callBoth(copy), (Numbers{2, 1, 3}));
-    list = copy;
-    EXPECT_EQ(this->callBoth(list), (Numbers{2, 1, 3}));
-}
-
 TYPED_TEST(HeterCallbackListTest, MovesSwapsAndAssignsToItself) {
     typename TestFixture::List list;
     const auto one = list.append(this->note(1));

@@ -122,25 +122,6 @@ TEST_F(MixinFilterTest, SwapExchangesTheFiltersWithTheListeners) {
     EXPECT_EQ(data_, (Numbers{0, 7, 0, 0, 0}));
 }
 
-TEST(MixinFilterQueueTest, FiltersRunWhenTheQueueProcesses) {
-    EventQueue<int, void(int, int), Filtered> queue;
-    std::vector<int> seen;
-    int filtered = 0;
-    queue.appendListener(3, [&seen](int, int n) { seen.push_back(n); });
-    queue.appendFilter([&filtered](int&, int& n) {
-        ++filtered;
-        n += 100;
-        return n != 102;
-    });
-    for (int n = 1; n < 4; ++n) {
-        queue.enqueue(3, n);
-    }
-    EXPECT_EQ(filtered, 0);
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(filtered, 3);
-    EXPECT_EQ(seen, (std::vector<int>{101, 103}));
-}
-
 template <class Base>
 class Inner : public Base {
 public:

@@ -180,27 +180,6 @@ TYPED_TEST(ScopedRemoverTest, MoveAssignmentRemovesWhatTheTakerHadAdded) {
     EXPECT_EQ(this->callsOf(newTarget), 1);
 }
 
-TYPED_TEST(ScopedRemoverTest, SwapExchangesTargetsAndListeners) {
-    typename TestFixture::Target one;
-    typename TestFixture::Target two;
-    typename TestFixture::Remover first(one);
-    TypeParam::append(first, this->counting());
-    {
-        typename TestFixture::Remover second(two);
-        TypeParam::append(second, this->counting());
-        TypeParam::append(second, this->counting());
-        first.swap(second);
-    }
-    EXPECT_EQ(this->callsOf(one), 0);
-    EXPECT_EQ(this->callsOf(two), 2);
-    typename TestFixture::Remover third(one);
-    TypeParam::append(third, this->counting());
-    swap(first, third);
-    first.reset();
-    EXPECT_EQ(this->callsOf(one), 0);
-    EXPECT_EQ(this->callsOf(two), 2);
-}
-
 TYPED_TEST(ScopedRemoverTest, AnotherTargetRemovesFromTheFirstOne) {
     typename TestFixture::Target one;
     typename TestFixture::Target two;

@@ -125,31 +125,6 @@ using Handle = decltype(std::declval<Lanes&>().producer());
 static_assert(std::is_nothrow_move_constructible_v<Handle>);
 static_assert(!std::is_copy_constructible_v<Handle>);
 
-TEST_F(BlockingQueueTimesTest, HandleWaitsForRoomInItsLane) {
-    Lanes lanes(std::size_t{1});
-    Handle first = lanes.producer();
-    Handle second = lanes.producer();
-    EXPECT_TRUE(first.isOpen());
-    EXPECT_EQ(lanes.capacity(), 2U);
-    EXPECT_EQ(first.push(std::make_unique<int>(1)), SendResult::ok);
-    EXPECT_EQ(second.tryPush(std::make_unique<int>(2)), SendResult::ok);
-    ScriptedWait::onSleep = [&] { EXPECT_EQ(*lanes.tryPop().value(), 1); };
-    EXPECT_EQ(first.push(std::make_unique<int>(3)), SendResult::ok);
-    EXPECT_EQ(ScriptedWait::sleeps, 1);
-
-    auto value = std::make_unique<int>(4);
-    EXPECT_EQ(second.tryPush(std::move(value)), SendResult::full);
-    EXPECT_EQ(second.pushFor(std::move(value), 5ms), SendResult::full);
-    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
-    ASSERT_NE(value, nullptr);
-    ScriptedWait::onSleep = [&] { lanes.close(); };
-    EXPECT_EQ(second.push(std::move(value)), SendResult::closed);
-    EXPECT_NE(value, nullptr);
-    EXPECT_EQ(*lanes.pop().value(), 2);
-    EXPECT_EQ(*lanes.pop().value(), 3);
-    EXPECT_EQ(lanes.pop(), std::nullopt);
-}
-
 TEST_F(BlockingQueueTimesTest, HandleMayEndAfterItsQueue) {
     std::optional<Handle> handle;
     {

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <optional>
@@ -93,35 +92,6 @@ TYPED_TEST(LanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
 
-// First, middle and last lanes are taken out of the list and new ones hung on, in every order.
-TYPED_TEST(LanesTest, LanesComeAndGoInAnyOrder) {
-    constexpr int lanesAtOnce = 3;
-    CountingResource memory;
-    TypeParam lanes(4, &memory);
-    std::vector<int> order{0, 1, 2};
-    do {
-        std::vector<typename TypeParam::Producer> producers;
-        for (int i = 0; i < lanesAtOnce; ++i) {
-            producers.push_back(lanes.producer());
-        }
-        std::size_t left = lanesAtOnce;
-        for (const int leaving : order) {
-            producers[static_cast<std::size_t>(leaving)].close();
-            EXPECT_FALSE(lanes.tryPop());
-            EXPECT_EQ(lanes.laneCount(), --left);
-            auto latecomer = lanes.producer();
-            ASSERT_EQ(latecomer.tryEmplace(leaving), SendResult::ok);
-            for (auto& producer : producers) {
-                EXPECT_TRUE(!producer.isOpen() || producer.tryEmplace(9) == SendResult::ok);
-            }
-            EXPECT_EQ(popAll(lanes).size(), left + 1);
-            latecomer.close();
-            EXPECT_FALSE(lanes.tryPop());
-        }
-        EXPECT_EQ(memory.bytesInUse, 0U);
-    } while (std::next_permutation(order.begin(), order.end()));
-}
-
 #if defined(__cpp_exceptions)
 TYPED_TEST(LanesTest, RegistrationWithoutMemoryChangesNothing) {
     CountingResource memory;
@@ -136,11 +106,6 @@ TYPED_TEST(LanesTest, RegistrationWithoutMemoryChangesNothing) {
     auto producer = lanes.producer();
     EXPECT_EQ(producer.tryEmplace(1), SendResult::ok);
 }
-#endif
-
-// ---- shutdown
-
-#if defined(__cpp_exceptions)
 #endif
 
 // ---- handles

@@ -274,19 +274,6 @@ TYPED_TEST(RingTest, TakesNoAddressWithTheOperatorOfAMessage) {
     EXPECT_EQ(valuesOf(ring), std::vector<int>{1});
 }
 
-TYPED_TEST(RingTest, PushUnderWayAtTheCloseIsDelivered) {
-    typename TypeParam::template Ring<Building, 4> ring;
-    EXPECT_EQ(ring.tryEmplace(1,
-                              [&] {
-                                  ring.close();
-                                  EXPECT_FALSE(ring.isDrained());
-                              }),
-              SendResult::ok);
-    EXPECT_FALSE(ring.isDrained());
-    EXPECT_EQ(valuesOf(ring), (std::vector<int>{1}));
-    EXPECT_TRUE(ring.isDrained());
-}
-
 TYPED_TEST(RingTest, ReservationIsPublishedByItsCommit) {
     typename TypeParam::template Ring<std::string, 2> ring;
     auto reservation = ring.tryReserve();

@@ -1,10 +1,10 @@
-"""Compiles the public headers alone for Windows by clang, runs the unit tests and the programs of
+"""Compiles the public headers alone for Windows by clang, runs the unit tests and those of
 tests/windows under wine, and prints the table of docs/platforms.md.
 
     windows.py BUILD [MODULE...]
 
 The compiler is `zig c++` of build/venv, which has the headers and libraries of Windows. Without
-modules it runs all of them, and the programs, which are `dll` in this list.
+modules it runs all of them, and the tests with a DLL, which are `dll` in this list.
 """
 
 import os
@@ -25,10 +25,10 @@ MODULES = ("base", "fixed", "wait", "queue", "memory", "event", "bus", "wire", "
 # Libraries that are headers only, from Debian. Other headers of /usr/include are those of Linux.
 LIBRARIES = ("asio", "asio.hpp", "fmt", "nlohmann", "spdlog")
 LIBRARY_FLAGS = ["-DSPDLOG_FMT_EXTERNAL", "-DFMT_HEADER_ONLY", "-DASIO_STANDALONE"]
-# An event descriptor, and a handler of signals.
-NOT_FOR_WINDOWS = {"wait/event_fd_wait.hpp", "log/crash_handler.hpp"}
 # Tests of features of Linux, and tests that call Linux.
 NOT_BUILT = {"assert_test", "event_fd_wait_test", "crash_handler_test"}
+WINDOWS_TESTS = ROOT / "tests/windows"
+DLL = [ROOT / "tests/libraries/plugin.cpp", WINDOWS_TESTS / "dll.cpp"]
 TEST_LIMIT = 900  # seconds of one program
 SUMMARY = re.compile(r"^\[  (PASSED|SKIPPED|FAILED)  ?\] (\d+) tests?", re.MULTILINE)
 
@@ -40,7 +40,8 @@ class Target:
         self.folder = folder
         self.log = log
         self.pool = pool
-        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", self.libraries()]
+        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", self.libraries(),
+                      f"-I{WINDOWS_TESTS}", '-DSLUICE_TEST_PLUGIN="plugin.dll"']
 
     def libraries(self):
         """A folder with links to LIBRARIES."""
@@ -55,7 +56,6 @@ class Target:
     def compiled_headers(self, module):
         """The number of the module's headers that compile alone, and the number that was tried."""
         headers = [path.as_posix() for path in public_headers(ROOT) if path.parts[0] == module]
-        headers = [header for header in headers if header not in NOT_FOR_WINDOWS]
         return sum(self.pool.map(self.compile_header, headers)), len(headers)
 
     def compile_header(self, header):
@@ -74,44 +74,42 @@ class Target:
         return run([*COMPILER, *options, *objects, "-o", program], self.log)
 
     def execute(self, program):
-        """The exit status and the output of a program; status None if it did not end in time."""
+        """The output of a program, which is stopped after TEST_LIMIT."""
         environment = os.environ | {"WINEPREFIX": str(self.folder / "wine"), "WINEDEBUG": "-all"}
         try:
             done = subprocess.run([WINE, program], env=environment, stdout=subprocess.PIPE, text=True,
                                   stderr=subprocess.STDOUT, errors="replace", check=False,
                                   timeout=TEST_LIMIT, cwd=self.folder)
+            return done.stdout
         except subprocess.TimeoutExpired as late:
             output = late.stdout or b""
-            return None, output if isinstance(output, str) else output.decode(errors="replace")
-        return done.returncode, done.stdout
+            return output if isinstance(output, str) else output.decode(errors="replace")
 
     def run_tests(self, module, support):
         """(sources built, sources, passed, failed) of the module's unit tests."""
         sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
         wanted = [source for source in sources if source.stem not in NOT_BUILT]
+        return self.run_program(module, wanted, len(sources), support)
+
+    def run_dll_tests(self, support):
+        """The same for tests of Windows alone, most of which call a DLL."""
+        dll = [self.compile(source) for source in DLL]
+        if None in dll or not self.link(dll, self.folder / "plugin.dll", "-shared"):
+            return 0, len(DLL), 0, 1
+        sources = [ROOT / "tests/libraries/plugin_test.cpp", *sorted(WINDOWS_TESTS.glob("*_test.cpp"))]
+        return self.run_program("dll", sources, len(sources), support)
+
+    def run_program(self, name, wanted, total, support):
         objects = [done for done in self.pool.map(self.compile, wanted) if done]
-        program = self.folder / f"{module}_test.exe"
+        program = self.folder / f"{name}_test.exe"
         if not self.link([*support, *objects], program):
-            return len(objects), len(sources), 0, 1
-        _, output = self.execute(program)
+            return len(objects), total, 0, 1
+        output = self.execute(program)
         self.log.write(output)
         counts = {word: int(count) for word, count in SUMMARY.findall(output)}
-        broke = "PASSED" not in counts  # a program that crashes prints no summary
+        broke = "PASSED" not in counts  # a program that crashes or hangs prints no summary
         failed = counts.get("FAILED", 0) + broke + len(wanted) - len(objects)
-        return len(objects), len(sources), counts.get("PASSED", 0), failed
-
-    def run_dll_program(self, source):
-        """True if a program of tests/windows, linked with its DLL, returns 0."""
-        library = self.compile(source.with_name(source.name.replace("_test", "_dll")))
-        program = self.compile(source)
-        dll = self.folder / f"{library.stem}.dll" if library else None
-        exe = self.folder / f"{source.stem}.exe"
-        if not (program and dll and self.link([library], dll, "-shared") and self.link([program], exe)):
-            return False
-        status, output = self.execute(exe)
-        if status != 0:
-            self.log.write(f"{exe.name}: {'no end' if status is None else status}\n{output}\n")
-        return status == 0
+        return len(objects), total, counts.get("PASSED", 0), failed
 
 
 def main(arguments):
@@ -139,11 +137,10 @@ def main(arguments):
             passed += right
             failed += wrong + (total - good)
         if "dll" in wanted:
-            for source in sorted((ROOT / "tests/windows").glob("*_test.cpp")):
-                is_right = target.run_dll_program(source)
-                print(f"{'passed' if is_right else 'FAILED'}: {source.stem}", flush=True)
-                passed += is_right
-                failed += not is_right
+            built, sources, right, wrong = target.run_dll_tests(support)
+            print(f"| programs with a DLL | - | {built} of {sources} | {right} | {wrong} |", flush=True)
+            passed += right
+            failed += wrong
     if failed:
         print(f"what failed: {folder / 'log.txt'}", file=sys.stderr)
     print(f"{passed} passed, {failed} failed")

@@ -23,6 +23,8 @@
 #include <unistd.h>
 #elif defined(__APPLE__)
 #include <pthread.h>
+#elif defined(_WIN32)
+#include <sluice/base/detail/windows.hpp>
 #endif
 // Compiler extensions in the headers. `[[gnu::...]]` attributes are hints that cl may ignore.
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -397,13 +399,15 @@ using AsymmetricFence = PortableFence;
 struct StdPlatform {
     static constexpr bool hasThreads = true;
 
-    /// An address that differs for each living thread. On Linux and macOS all shared objects get
-    /// the same address for a thread, even if each shared object has its own copy of thisThread().
+    /// An address that differs for each living thread. On Linux, macOS and Windows all shared
+    /// libraries of a program get the same address for a thread.
     SLUICE_THREAD_ADDRESS static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
 #elif defined(__APPLE__)
         return ::pthread_self();
+#elif defined(_WIN32)
+        return reinterpret_cast<const void*>(std::uintptr_t{::GetCurrentThreadId()});
 #else
         static thread_local char mark = 0;
         return &mark;

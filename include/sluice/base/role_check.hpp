@@ -104,7 +104,7 @@ private:
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for room without a time limit, because their own thread may have to
-/// make room. Shared libraries with hidden symbols know only their own handlers.
+/// make room. Shared libraries with hidden symbols, and DLLs, know only their own handlers.
 template <class Platform>
 class HandlerThread {
 public:

@@ -60,6 +60,8 @@ private:
         if (yields_ == maxYields) {
 #if defined(__linux__)
             (void)::usleep(static_cast<unsigned>(nap_));
+#elif defined(_WIN32)
+            detail::windows::nap(std::chrono::microseconds(nap_));
 #else
             std::this_thread::sleep_for(std::chrono::microseconds(nap_));
 #endif

@@ -85,6 +85,9 @@ public:
         if (view_.hasEnded) {
             return nullptr;
         }
+#if defined(_WIN32)
+        [[maybe_unused]] static const bool isPinned = detail::windows::keepLoaded();
+#endif
         thread_local Keeper keeper;
         return &keeper.add(registry);
     }

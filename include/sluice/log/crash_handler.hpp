@@ -14,6 +14,15 @@
 /// crashed thread, or if the thread crashed inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler(). Later settings replace earlier ones.
+///
+/// Deleted on Windows, where a filter of SetUnhandledExceptionFilter() may call flush_wait().
+
+#if defined(_WIN32)
+namespace sluice::log {
+template <class... Settings>
+void install_crash_handler(Settings...) = delete;  // a fault is no signal of Windows
+}
+#else
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
@@ -129,3 +138,5 @@ inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono
 }
 
 }  // namespace sluice::log
+
+#endif

@@ -14,9 +14,16 @@
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
+#if defined(_WIN32)
+#include <spdlog/details/windows_include.h>
+
+#include <io.h>
+#include <sys/stat.h>
+#else
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -100,6 +107,28 @@ inline void check(const file_rotation& rotation) {
     }
 }
 
+#if defined(_WIN32)
+using FileStatus = struct ::_stat64;
+
+/// Opens a file that others may rename and delete.
+inline HANDLE openShared(const std::string& name, DWORD access, DWORD disposition) {
+    return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
+                         FILE_ATTRIBUTE_NORMAL, nullptr);
+}
+
+inline std::FILE* openToAppend(const std::string& name, bool truncate) {
+    const HANDLE file = openShared(name, FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+                                   truncate ? CREATE_ALWAYS : OPEN_ALWAYS);
+    errno = ::GetLastError() == ERROR_PATH_NOT_FOUND ? ENOENT : EACCES;
+    return file == INVALID_HANDLE_VALUE
+               ? nullptr
+               : ::_fdopen(::_open_osfhandle(reinterpret_cast<std::intptr_t>(file), 0), "ab");
+}
+
+#else
+using FileStatus = struct ::stat;
+#endif
+
 /// The file of a file_sink (POSIX), written without stdio. Errors throw spdlog_ex.
 class LogFile {
 public:
@@ -125,13 +154,20 @@ public:
             handlers_.before_open(name_);
         }
         spdlog::details::os::create_dir(spdlog::details::os::dir_name(name_));
+#if defined(_WIN32)
+        file_ = openToAppend(name_, truncate);
+        if (file_ == nullptr) {
+#else
         if (spdlog::details::os::fopen_s(&file_, name_, SPDLOG_FILENAME_T("ab"))) {
             file_ = nullptr;
+#endif
             throw spdlog::spdlog_ex("Failed opening file " + name_ + " for writing", errno);
         }
+#if !defined(_WIN32)
         if (truncate && ::ftruncate(::fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
             throw spdlog::spdlog_ex("Failed truncating file " + name_, errno);
         }
+#endif
         if (handlers_.after_open) {
             handlers_.after_open(name_, file_);
             std::fflush(file_);  // the handler may have written a header
@@ -145,7 +181,8 @@ public:
             open(false);
         }
         while (done < size) {
-            const ::ssize_t written = ::write(::fileno(file_), data + done, size - done);
+            const auto most = static_cast<unsigned>(std::min<std::size_t>(size - done, 1U << 30U));
+            const auto written = ::write(::fileno(file_), data + done, most);
             if (written > 0) {
                 done += static_cast<std::size_t>(written);
                 size_ += static_cast<std::size_t>(written);
@@ -157,14 +194,27 @@ public:
 
     /// Returns true if the name now belongs to another file, or to none.
     bool isMoved() const noexcept {
+#if defined(_WIN32)
+        const HANDLE other = openShared(name_, FILE_READ_ATTRIBUTES, OPEN_EXISTING);
+        BY_HANDLE_FILE_INFORMATION named{};
+        const bool isThere = ::GetFileInformationByHandle(other, &named) != 0;
+        static_cast<void>(::CloseHandle(other));
+        return !isThere || named.nFileIndexLow != identity().nFileIndexLow ||
+               named.nFileIndexHigh != identity().nFileIndexHigh;
+#else
         struct ::stat named {};
         const struct ::stat own = status();
         return ::stat(name_.c_str(), &named) != 0 || named.st_ino != own.st_ino ||
                named.st_dev != own.st_dev;
+#endif
     }
 
     /// Returns true if the open file was removed, so that its text is lost.
+#if defined(_WIN32)
+    bool isRemoved() const noexcept { return identity().nNumberOfLinks == 0; }
+#else
     bool isRemoved() const noexcept { return status().st_nlink == 0; }
+#endif
 
     /// Renames the file, closes it, and returns its new name. The next write opens a new file.
     spdlog::filename_t rotate() {
@@ -192,7 +242,7 @@ public:
                 (limits.max_files != 0 && count > limits.max_files) ||
                 (limits.max_total_bytes != 0 && bytes > limits.max_total_bytes) ||
                 (limits.max_age.count() != 0 && now - written > limits.max_age.count());
-            if (isOver && ::unlink(name.c_str()) != 0 && errno != ENOENT) {
+            if (isOver && std::remove(name.c_str()) != 0 && errno != ENOENT) {
                 errors += (errors.empty() ? "" : "; ");
                 errors += spdlog::spdlog_ex("Failed deleting file " + name, errno).what();
             }
@@ -208,29 +258,48 @@ private:
     /// Finds the rotated files in the folder, including those of earlier runs.
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
-        const std::size_t base = stem.rfind('/') + 1;  // 0 without a folder
+        // 0 without a folder
+        const std::size_t base = stem.find_last_of(SPDLOG_FOLDER_SEPS) + 1;
         const spdlog::filename_t folder = base == 0 ? "./" : stem.substr(0, base);
+        const std::string_view front = std::string_view(stem).substr(base);
+        const auto isRotated = [&front, &end = extension](std::string_view name) {
+            const std::size_t around = front.size() + end.size();
+            return name.size() > around && name.substr(0, front.size()) == front &&
+                   name.substr(name.size() - end.size()) == end &&
+                   isTime(name.substr(front.size(), name.size() - around));
+        };
+        std::vector<Rotated> found;
+#if defined(_WIN32)
+        struct ::__finddata64_t entry {};
+        const std::intptr_t entries = ::_findfirst64((folder + "*").c_str(), &entry);
+        bool isOne = entries != -1;
+        for (; isOne; isOne = ::_findnext64(entries, &entry) == 0) {
+            const std::string_view name(entry.name);
+            if ((entry.attrib & _A_SUBDIR) == 0 && isRotated(name)) {
+                found.emplace_back(entry.time_write <= now, entry.time_write, name.size(),
+                                   folder + entry.name, entry.size);
+            }
+        }
+        if (entries == -1 || ::_findclose(entries) != 0) {
+            errors = spdlog::spdlog_ex("Failed reading folder " + folder, errno).what();
+        }
+#else
         const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(::opendir(folder.c_str()),
                                                               &::closedir);
         if (entries == nullptr) {
             errors = spdlog::spdlog_ex("Failed reading folder " + folder, errno).what();
         }
-        const std::string_view front = std::string_view(stem).substr(base);
-        std::vector<Rotated> found;
         // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads these entries
         while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
             const std::string_view name(entry->d_name);
-            const std::size_t around = front.size() + extension.size();
             struct ::stat status {};
-            if (name.size() > around && name.substr(0, front.size()) == front &&
-                name.substr(name.size() - extension.size()) == extension &&
-                isTime(name.substr(front.size(), name.size() - around)) &&
-                ::lstat((folder + entry->d_name).c_str(), &status) == 0 &&
+            if (isRotated(name) && ::lstat((folder + entry->d_name).c_str(), &status) == 0 &&
                 S_ISREG(status.st_mode)) {
                 found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
                                    folder + entry->d_name, status.st_size);
             }
         }
+#endif
         return found;
     }
 
@@ -243,13 +312,26 @@ private:
     }
 
     /// For a closed file, all members are 0.
-    struct ::stat status() const noexcept {
-        struct ::stat own {};
+    FileStatus status() const noexcept {
+        FileStatus own{};
         if (file_ != nullptr) {
+#if defined(_WIN32)
+            static_cast<void>(::_fstat64(::_fileno(file_), &own));
+#else
             static_cast<void>(::fstat(::fileno(file_), &own));
+#endif
         }
         return own;
     }
+#if defined(_WIN32)
+    BY_HANDLE_FILE_INFORMATION identity() const noexcept {
+        BY_HANDLE_FILE_INFORMATION own{};
+        static_cast<void>(file_ != nullptr &&
+                          ::GetFileInformationByHandle(
+                              reinterpret_cast<HANDLE>(::_get_osfhandle(::_fileno(file_))), &own));
+        return own;
+    }
+#endif
 
     void close() {
         if (file_ == nullptr) {

@@ -155,6 +155,10 @@ bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 #include <cstdlib>
 #include <mutex>
 
+#if defined(_WIN32)
+#include <corecrt_startup.h>
+#endif
+
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
@@ -266,7 +270,14 @@ private:
         if (!watchesExit_.load(std::memory_order_acquire)) {
             // spdlog's registry is created first, so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
-            if (std::atexit([] { instance().leave(); }) == 0) {
+#if defined(_WIN32)
+            // atexit() of a DLL calls it after Windows has ended the worker.
+            const bool isWatching = sluice::detail::windows::keepLoaded() &&
+                                    ::_crt_atexit([] { instance().leave(); }) == 0;
+#else
+            const bool isWatching = std::atexit([] { instance().leave(); }) == 0;
+#endif
+            if (isWatching) {
                 watchesExit_.store(true, std::memory_order_release);
             }
         }
@@ -274,6 +285,11 @@ private:
 
     void leave() {
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
+#if defined(_WIN32)
+            if (sluice::detail::windows::hasEndedThreads()) {
+                return;  // by a C runtime of the DLL's own; no thread can write the records
+            }
+#endif
             if (const std::shared_ptr<backend> last = peek()) {
                 last->leave();
             }

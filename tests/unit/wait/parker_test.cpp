@@ -41,7 +41,7 @@ protected:
     Parker parker;
 };
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(_WIN32)
 using Parkers = testing::Types<FutexParker, CondVarParker>;
 static_assert(std::is_same_v<DefaultParker, FutexParker> && std::is_empty_v<FutexParker>);
 #else

@@ -1,19 +1,122 @@
 #pragma once
 
 #include <sluice/actor/thread_options.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 
+#if defined(_WIN32)
+#include <process.h>
+#else
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#endif
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
+#if defined(_WIN32)
+extern "C" {
+__declspec(dllimport) int __stdcall CloseHandle(void*);
+__declspec(dllimport) unsigned long __stdcall GetActiveProcessorCount(unsigned short);
+__declspec(dllimport) void* __stdcall GetCurrentThread();
+__declspec(dllimport) int __stdcall GetThreadPriority(void*);
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int,
+                                                        wchar_t*, int);
+__declspec(dllimport) unsigned long __stdcall ResumeThread(void*);
+__declspec(dllimport) std::size_t __stdcall SetThreadAffinityMask(void*, std::size_t);
+__declspec(dllimport) int __stdcall SetThreadPriority(void*, int);
+__declspec(dllimport) unsigned long __stdcall WaitForSingleObject(void*, unsigned long);
+}
+#endif
+
 namespace sluice::detail {
+
+#if defined(_WIN32)
+
+/// A thread with options, which are set before it runs.
+class OwnThread {
+public:
+    using Work = void (*)(void*) noexcept;
+
+    /// Starts work(object), or fails as setupError() describes.
+    void start(const ThreadOptions& options, Work work, void* object) {
+        requireAtMost("length of the name of an object's thread", std::strlen(options.name), 15);
+        work_ = work;
+        object_ = object;
+        const std::uintptr_t made =
+            ::_beginthreadex(nullptr, 0, &run, this, 4 /* suspended */, nullptr);
+        if (made == 0) {
+            setupError("one more thread, refused by Windows with this error",
+                       static_cast<unsigned>(errno), 0);
+        }
+        thread_ = reinterpret_cast<void*>(made);
+        setName(options.name);
+        const bool hasPriority = setPriority(options);
+        const bool hasProcessor = !options.processor || setProcessor(*options.processor);
+        if (!hasPriority || !hasProcessor) {
+            work_ = [](void*) noexcept {};
+        }
+        (void)::ResumeThread(thread_);
+        if (work_ == work) {
+            return;
+        }
+        join();
+        if (!hasPriority) {
+            setupError("priority of an object's thread: 0 for `other`, 1, 2 or 15 for "
+                       "`roundRobin`; Windows has no `fifo`",
+                       options.priority, options.policy == SchedulingPolicy::other ? 0 : 15);
+        }
+        setupError("processor of an object's thread, not usable by this program",
+                   *options.processor, ::GetActiveProcessorCount(0xFFFF /* all groups */) - 1);
+    }
+
+    /// Called once for each start().
+    void join() const noexcept {
+        (void)::WaitForSingleObject(thread_, ~0UL);
+        (void)::CloseHandle(thread_);
+    }
+
+private:
+    void setName(const char* name) const noexcept {
+        using Call = long __stdcall(void*, const wchar_t*);
+        static auto* const call = windows::find<Call>(L"kernelbase.dll", "SetThreadDescription");
+        wchar_t wide[16] = {};
+        if (call != nullptr && *name != '\0' &&
+            ::MultiByteToWideChar(65001 /* UTF-8 */, 0, name, -1, wide, 16) != 0) {
+            (void)call(thread_, wide);
+        }
+    }
+
+    [[nodiscard]] bool setPriority(const ThreadOptions& options) const noexcept {
+        if (options.policy == SchedulingPolicy::inherited) {
+            return ::SetThreadPriority(thread_, ::GetThreadPriority(::GetCurrentThread())) != 0;
+        }
+        const bool isOther = options.policy == SchedulingPolicy::other;
+        return options.policy != SchedulingPolicy::fifo && isOther == (options.priority == 0) &&
+               ::SetThreadPriority(thread_, static_cast<int>(options.priority)) != 0;
+    }
+
+    [[nodiscard]] bool setProcessor(std::size_t processor) const noexcept {
+        return processor < 8 * sizeof processor &&  // in the first group
+               ::SetThreadAffinityMask(thread_, std::size_t{1} << processor) != 0;
+    }
+
+    static unsigned __stdcall run(void* self) noexcept {
+        const OwnThread& thread = *static_cast<OwnThread*>(self);
+        thread.work_(thread.object_);
+        return 0;
+    }
+
+    void* thread_ = nullptr;  ///< written by start(), read by join()
+    Work work_ = nullptr;     ///< written by start(), read by the thread
+    void* object_ = nullptr;
+};
+
+#else
 
 /// A thread with options, which std::thread could set only after the start, too late to fail.
 class OwnThread {
@@ -137,6 +240,8 @@ private:
     Work work_ = nullptr;  ///< written by start(), read by the thread
     void* object_ = nullptr;
 };
+
+#endif
 
 /// Starts an object's thread at most once; any number of threads may join it. Thread-safe.
 template <class Platform, class Wait>

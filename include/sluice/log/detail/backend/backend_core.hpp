@@ -93,6 +93,8 @@ public:
         end_ = end.get_future();
 #if defined(__unix__)
         const BlockSignals inherited(callersSignals_);
+#elif defined(_WIN32)
+        sluice::detail::windows::keepLoaded();
 #endif
         thread_ = std::make_unique<std::thread>(
             [this, &options, end = std::move(end), run = std::move(body)]() mutable {
@@ -116,6 +118,11 @@ public:
         if (thread_ == nullptr) {
             return true;
         }
+#if defined(_WIN32)
+        if (sluice::detail::windows::hasEndedThreads()) {
+            return false;
+        }
+#endif
         if (end_.wait_until(deadlineAfter<std::chrono::steady_clock>(atMost)) !=
             std::future_status::ready) {
             return false;

@@ -39,6 +39,8 @@ inline ThreadInfo thisThread() noexcept {
 #if defined(__linux__)
     info.threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
     (void)::pthread_getname_np(::pthread_self(), info.threadName, sizeof info.threadName);
+#elif defined(_WIN32)
+    info.threadId = ::GetCurrentThreadId();
 #else
     info.threadId = std::hash<std::thread::id>{}(std::this_thread::get_id());
 #endif

@@ -375,7 +375,7 @@ public:
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
     }
 
-    // The remaining members of std::weak_ptr; std::owner_less<> orders handles.
+    // The remaining members of std::weak_ptr. std::owner_less<> of libstdc++ uses owner_before().
 
     template <class Other>
     bool owner_before(  // NOLINT(readability-identifier-naming)
@@ -399,6 +399,9 @@ public:
     }
     friend bool operator!=(const CallbackHandle& a, const CallbackHandle& b) noexcept {
         return a.node_ != b.node_;
+    }
+    friend bool operator<(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.owner_before(b);
     }
 
 private:

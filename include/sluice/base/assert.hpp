@@ -20,7 +20,7 @@ struct AssertionFailure {
 };
 
 /// A function called for a failed assertion, on the thread that failed. An AssertionHandler must
-/// not throw. The program calls std::abort when the handler returns.
+/// not throw. When the handler returns, the library calls std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -32,7 +32,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// Installs a handler and returns the previous handler. nullptr selects the default handler, which
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // The release passes the data of the handler's installer to failAssertion(), which acquires.
+    // Release, so that the handler sees the writes of its installer; failAssertion() acquires.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -52,8 +52,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. Check templates with state take
-/// assertionsAreActive as a parameter, so that the linker never mixes two variants.
+/// Whether SLUICE_ASSERT is active in this translation unit. Templates whose members depend on it
+/// take it as a parameter, so that the linker never merges the two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

@@ -27,7 +27,7 @@ public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        // Narrows the sum by a mask, because g++ warns about a useless cast on most machines.
+        // The mask narrows the sum to CounterWord; if that has 64 bits, g++ warns about a cast.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1
     }
@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    // Origin: seqcount_latch of the Linux kernel, but a write fills only one of the two copies.
+    // Origin: seqcount_latch of the Linux kernel, but set() writes only the copy without readers.
     //
     // Edges:
     //   E1 value: set() writes the halves, then releases version_; get() acquires version_.

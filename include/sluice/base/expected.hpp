@@ -47,12 +47,12 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 ///     const auto number = parse("42");
 ///     use(number ? *number : 0);  // otherwise number.error()
 ///
-/// Use Expected if failure is an ordinary result, or if a set-up must fail without exceptions. An
+/// Use Expected for functions that often fail, or that must report errors without exceptions. An
 /// Expected is trivially copyable and destructible if T and E are. T may be E or void.
 ///
-/// Errors: value() on a failure and error() on a success assert, and end the program in release
-/// builds. If an assignment that switches between value and error throws, the Expected may hold
-/// neither, and hasValue() returns false.
+/// Errors: calling value() on a failure or error() on a success ends the program, also in release
+/// builds. If an assignment that replaces a value by an error, or an error by a value, throws, the
+/// Expected may hold neither, and hasValue() returns false.
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,

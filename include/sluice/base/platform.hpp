@@ -1,10 +1,10 @@
 #pragma once
 
 /// \file
-/// The machine for concurrent algorithms: cache lines, atomics, clock, fence and scheduler.
+/// The machine beneath concurrent algorithms: cache lines, atomics, clock, fence, scheduler.
 ///
-/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
-/// threads SLUICE_THREAD_LOCAL is empty, unless the whole program defines it as `thread_local`.
+/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers.
+/// SLUICE_THREAD_LOCAL is then empty; a program may define it as `thread_local` in all its files.
 
 #include <sluice/base/assert.hpp>
 
@@ -26,7 +26,7 @@
 #elif defined(_WIN32)
 #include <sluice/base/detail/windows.hpp>
 #endif
-// Compiler extensions in the headers. `[[gnu::...]]` attributes are hints that cl may ignore.
+// Compiler extensions in the headers. `[[gnu::...]]` attributes are only hints, which MSVC ignores.
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)
@@ -70,7 +70,7 @@
 #endif
 
 // clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and then
-// uses it on other threads. SLUICE_THREAD_ADDRESS turns off this optimization of a function.
+// uses it on other threads. Functions marked SLUICE_THREAD_ADDRESS are not optimized.
 #if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
 #define SLUICE_THREAD_ADDRESS [[clang::optnone]]
 #else
@@ -87,7 +87,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// The distance in bytes at which two variables do not share a cache line: 128 on Apple silicon, 4
+/// Two variables at least this many bytes apart do not share a cache line: 128 on Apple silicon, 4
 /// on single-core Arm M-profile parts, 64 everywhere else.
 ///
 /// std::hardware_destructive_interference_size is not used, because in g++ the constant depends on
@@ -136,7 +136,6 @@ inline void cpuPause() noexcept {
 
 namespace detail {
 
-/// Returns true if buildAt<T>(storage, args...) cannot throw.
 template <class T, class... Args>
 constexpr bool nothrowBuildable() noexcept {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -170,8 +169,8 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Outside x86, read-modify-writes of one variable order other addresses between the threads
-    // that change this variable: the earlier change releases, and the later change acquires.
+    // Other processors need a variable that all threads change, so that each change acquires what
+    // the earlier changes released.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
@@ -183,8 +182,8 @@ struct MembarrierKernel {
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the membarrier command. Keeps errno. call() is not
-    /// inlined, so that its callers can be.
+    /// Returns true if the kernel carried out the membarrier command. errno is unchanged. call() is
+    /// not inlined, to keep its callers small enough for inlining.
     [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -201,10 +200,11 @@ struct MembarrierKernel {
 
 /// Raw, aligned storage for one T. Only the Cell's owner knows whether a T lives in the Cell.
 ///
-/// Use Cell for slots of a ring or a pool, and std::optional where a state byte is harmless.
+/// Use Cell for slots of a ring or a pool, and std::optional if an extra byte is harmless.
 ///
 /// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// class with an array of Cells can be constexpr if a union holds the array and a `char`.
+/// class with an array of Cells can have a constexpr constructor if it puts the array into a union
+/// with a `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -225,7 +225,6 @@ public:
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
-    /// Destroys the T in this Cell.
     void destroy() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             get().~T();
@@ -248,13 +247,13 @@ public:
 
 private:
     static constexpr std::size_t lineSize = 64;  // larger lines get extra stores
-    // The number of bytes at the end of a T that certainly lie in one cache line.
+    // The last `lastPart` bytes of a T lie in one cache line, wherever the Cell begins.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Full fences on both sides, for kernels without membarrier or for sides that run equally often.
+/// Full fences in light() and heavy(), for kernels without membarrier or equally frequent calls.
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -263,27 +262,28 @@ public:
     static bool isAsymmetric() noexcept { return false; }
 };
 
-/// Store-load fences that are cheap for the frequent side and expensive for the rare side.
+/// Store-load fences: a cheap light() for frequent code, and an expensive heavy() for rare code.
 ///
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
 /// x and y are atomics with relaxed or stronger accesses. If a thread calls light() and another
-/// thread of the process calls heavy(), the later call sees everything before the earlier call. Two
-/// calls of heavy() are ordered the same way; two calls of light() are not. ThreadSanitizer does
-/// not see these fences, so pass data between threads with release and acquire.
+/// thread of the process calls heavy(), the thread of the later call sees all writes before the
+/// earlier call. The same holds for two calls of heavy(), but not for two calls of light().
+/// ThreadSanitizer does not see these fences, so pass data between threads with release and
+/// acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,
-/// light() and heavy() are full fences. A program chooses between membarrier and full fences once,
-/// at its start or in the first call.
+/// light() and heavy() are full fences. The choice between membarrier and full fences is made once,
+/// at the start of the program or in the first call.
 ///
 /// Thread safety: any thread may call any member, also in static initialisers, signal handlers and
 /// forked children.
 ///
 /// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before,
-/// because light() alone orders nothing. A sandbox must allow membarrier with flags 0, or be
-/// installed before the first use of the fence.
+/// because light() alone orders nothing. A seccomp sandbox must allow membarrier with flags 0, or
+/// be installed before the program first uses the fence.
 ///
 /// Performance: light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of the process runs,
 /// and 2-10 us otherwise. A full fence takes 5-20 ns on x86.
@@ -291,7 +291,7 @@ template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
     SLUICE_ALWAYS_INLINE static void light() noexcept {
-        // Relaxed: the fence's choice publishes no other data, and is made only once.
+        // Relaxed: `choice` publishes no other data, and changes only once.
         if (SLUICE_LIKELY(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier)) {
             detail::compilerBarrier();
         } else {
@@ -329,8 +329,8 @@ private:
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
-    /// Chooses the fence before main(), because registering a process with several threads takes
-    /// Linux about 15 ms. Without [[gnu::constructor]] the first call of a member chooses.
+    /// Calls decide() before main(), because Linux takes about 15 ms to register a process that has
+    /// several threads. Compilers without [[gnu::constructor]] leave decide() to the first call.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
@@ -359,7 +359,7 @@ private:
                Kernel::call(Kernel::commandPrivateExpedited);
     }
 
-    /// Registers the process for membarrier again and retries the barrier.
+    /// Registers the process for membarrier again, and repeats the refused barrier.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!hasMembarrier()) {
             failAssertion(
@@ -370,8 +370,8 @@ private:
         }
     }
 
-    // Each light() reads `choice`, so no other variable shares the cache lines. `choice` has two
-    // cache lines, because processors prefetch lines in pairs.
+    // Each light() reads `choice`, so its cache line holds no variable that is written. Two lines
+    // are reserved, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
@@ -423,7 +423,7 @@ struct StdPlatform {
         return number;
     }
 
-    /// Whether the calling thread runs message handlers; written by HandlerThread.
+    /// True while the calling thread runs message handlers; HandlerThread sets it.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
         static thread_local bool runs = false;
         return runs;
@@ -441,10 +441,9 @@ struct StdPlatform {
     template <class T>
     using Cell = sluice::Cell<T>;
 
-    /// The steady clock of timed waits and time stamps.
     using Clock = std::chrono::steady_clock;
 
-    /// A store-load fence that is cheap for the side that runs often.
+    /// A store-load fence with a cheap light() and an expensive heavy().
     using Fence = AsymmetricFence;
 
     /// One step of a short spin, without a system call.

@@ -18,7 +18,7 @@ namespace detail {
 template <class Platform>
 inline constexpr unsigned readersInGroup = 32;
 
-/// The entries of a reader thread: the addresses of the objects that the thread reads.
+/// The addresses of the objects that a thread is reading, one in each entry.
 template <class Platform>
 struct alignas(cacheLineSize) ReaderSlot {
     template <class T>
@@ -30,7 +30,7 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     /// A flag that flips with each ReadGuard, so that consecutive words of an entry differ.
     static constexpr Word phase = 1;
-    /// A flag in a slot that is released when its only ReadGuard ends.
+    /// A flag for a slot that has a single ReadGuard, and is released when this guard ends.
     static constexpr Word temporary = 2;
     /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
@@ -57,22 +57,22 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // For ReadGuards nested in a ReadGuard of the same object. Removers ignore `inner`.
+    // The entry of ReadGuards nested in a ReadGuard of the same object. Removers ignore it.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The entry and word of the ReadGuard for which the owner is waiting, or null.
+    // While the owner waits for another thread's ReadGuard: the entry and word of that guard.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // `bit` is set in the group's word `taken` while a thread has this slot.
+    // The group's word in which `bit` is set while a thread has this slot.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
 
 }  // namespace detail
 
-/// A registry of the threads that read shared objects: hazard pointers that name whole objects
-/// instead of nodes. A thread that has unlinked an element of an object waits until the current
-/// readers of this object are done, and then frees the element.
+/// A registry of the threads that read shared objects, like hazard pointers for whole objects. A
+/// thread that has unlinked an element of an object waits until the current readers of this object
+/// are done, and then frees the element.
 ///
 ///     reader                                       remover
 ///     auto guard = registry.enter(&list);          node = list.unlink();
@@ -80,15 +80,15 @@ struct alignas(cacheLineSize) ReaderSlot {
 ///                                                  delete node;
 ///
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
-/// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
-/// waitForOthers() for objects that the other thread reads. Threads that have called enter(where)
-/// must end before the registry is destroyed. A preempted reader only delays removals from the
-/// object it reads. After hasPassed() or waitForOthers(), the caller sees all writes under the
-/// finished guards.
+/// that created it, so it must not span a co_await. Guards may be nested. Two threads that each
+/// call waitForOthers() for an object that the other one is reading deadlock. Threads that have
+/// called enter(where) must end before the registry is destroyed. A preempted reader only delays
+/// removals from the object it reads. When hasPassed() returns true or waitForOthers() returns, the
+/// caller sees all writes that readers made while they held the finished guards.
 ///
-/// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter(),
-/// and when it reads more than eight objects. If taking a slot throws std::bad_alloc, enter() has
-/// no effect. A remover reads one word for each group of slots, and the slots of running threads.
+/// Performance: enter() is a store and a light fence. enter() takes a slot, which may throw
+/// std::bad_alloc, in a thread's first call and while the thread already reads eight objects. A
+/// remover reads the slots of all running threads, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -135,7 +135,7 @@ private:
     };
 
 public:
-    /// A wait for all ReadGuards that an object had when beginGrace() was called.
+    /// The state of a wait until all ReadGuards that an object had at beginGrace() have ended.
     class GracePeriod {
     public:
         GracePeriod() noexcept = default;
@@ -204,7 +204,7 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot, and so none can find an unlinked element.
+    /// Returns true if no other thread has a slot; then none can reach an unlinked element.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
@@ -239,13 +239,13 @@ public:
         return advance(period, where, nullptr);
     }
 
-    /// Returns true if no guard of the object is visible. May miss new ReadGuards.
+    /// Returns true if no ReadGuard of the object is visible. May miss new ReadGuards.
     [[nodiscard]] bool looksUnread(const void* where) const noexcept {
         GracePeriod period(firstGroup());
         return hasPassed(period, where);
     }
 
-    /// Waits for the end of all guards that other threads have now. Spins, yields, then sleeps.
+    /// Waits until other threads' current guards of the object end. Spins, yields, then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
@@ -269,7 +269,7 @@ public:
         return slot;
     }
 
-    /// Takes back a slot that no guard uses.
+    /// Returns a slot that no guard uses, so that other threads can take it.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);       // relaxed: E3
         slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3
@@ -284,7 +284,7 @@ public:
                               Slot::firstAddress;  // relaxed: its thread
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Without assertions, a slot in use is kept, so that removers free nothing in use.
+        // In release builds the slot stays taken, so that removers do not free what is being read.
         if (!isInside) {
             release(slot);
         }
@@ -297,9 +297,9 @@ private:
     //
     // Invariants: an entry is below `firstAddress` exactly while no guard uses the entry. Only a
     // slot's thread writes its entries. Entries in use precede the idle ones and name different
-    // objects, because the outermost guard of an object covers the nested ones. Consecutive guards
-    // of one entry store different words. A thread may hold several slots: one for each shared
-    // object of the program that calls enter(), and one for each guard that found no idle entry.
+    // objects, because guards nested in another guard of their object use `inner`. Consecutive
+    // words of an entry differ. A thread may hold several slots: one for each shared object of the
+    // program that calls enter(), and one for each guard that found no idle entry.
     //
     // Edges:
     //   E1 leave: a ReadGuard's end stores its entry with release; hasPassed() acquires the entry.
@@ -368,9 +368,8 @@ private:
         return false;
     }
 
-    /// Moves `period` to its next unfinished ReadGuard. Returns true if all its ReadGuards have
-    /// ended. advance() skips the slots of the thread `ignored`. One ReadGuard per slot is checked,
-    /// because the slot's others of this object are nested in it.
+    /// Moves `period` to its next unfinished ReadGuard, or returns true if all have ended. Skips
+    /// the slots of the thread `ignored`. A slot has at most one entry for the object.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -388,8 +387,8 @@ private:
         return false;
     }
 
-    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it.
-    /// publishWait() exists with NDEBUG, too, because units with and without NDEBUG may be mixed.
+    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it. Release
+    /// builds publish, too, for assertions in translation units without NDEBUG.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             // Relaxed: the release store of `awaited` publishes awaitedWord.
@@ -425,7 +424,7 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: the compare-exchange below compares with groups_ again.
+            // Relaxed: if the value is outdated, the compare-exchange below reads groups_ again.
             group->next = groups_.load(std::memory_order_relaxed);
             while (!groups_.compare_exchange_weak(group->next, group,
                                                   std::memory_order_release,  // E4
@@ -435,7 +434,7 @@ private:
         Slot& slot = group->slots[SLUICE_LOWEST_BIT(bit)];
         slot.taken = &group->taken;
         slot.bit = bit;
-        // Relaxed: the thread address is only compared with other addresses.
+        // Relaxed: other threads only compare this address with their own.
         slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
         return slot;
     }

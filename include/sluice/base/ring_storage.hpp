@@ -38,7 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest power-of-two slot count for which positions of one lap and the next differ.
+    /// The largest power of two for which a position and its successor one lap later differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -60,9 +60,9 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at one moment. Retries if `head` changed meanwhile. The acquire
-    /// loads make a handler's writes visible to a thread that counts its message as removed. The
-    /// second load of `head` is at least as new as the head seen by the producer of `tail`.
+    /// The exact number of messages at one moment. Retries if `head` changes during the call.
+    /// Acquire, so that a caller that counts a message as removed sees its handler's writes, and
+    /// rereads a `head` at least as new as the producer of `tail` saw.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -77,8 +77,8 @@ struct RingPositions {
     /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. A position is twice the slot's index, so multiplying by half the
-    /// slot size gives the byte offset. An odd slot size needs a shift.
+    /// The slot at a position. A masked position is twice the slot's index, so its product with
+    /// half the slot size is the byte offset. For an odd slot size the position is halved first.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -160,7 +160,7 @@ private:
     Slot* slots_;
 };
 
-/// The `count` slots from `position` on that a push has claimed; none unless `result` is `ok`.
+/// The slots claimed by a push: `count` from `position` on, or none if `result` is not `ok`.
 template <class Index>
 struct SlotClaim {
     SendResult result;
@@ -187,7 +187,7 @@ public:
         }
     }
 
-    /// Returns true while a slot is left to commit.
+    /// Returns true while slots are not committed yet.
     explicit operator bool() const noexcept { return remaining_ != 0; }
     /// The result of tryReserve(); stays `ok` after the last commit.
     [[nodiscard]] SendResult result() const noexcept { return result_; }
@@ -200,8 +200,8 @@ public:
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
     }
 
-    /// Constructs the message of the current slot. Call emplace() once per slot. Misuse ends the
-    /// program in all builds, because the slot may belong to another push.
+    /// Constructs the message of the current slot. Ends the program, also in release builds, if no
+    /// slot is left or the slot already has a message.
     template <class... Args>
     T& emplace(Args&&... args) {
         if (SLUICE_UNLIKELY(remaining_ == 0 || message_ != nullptr)) {
@@ -215,7 +215,8 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message and moves to the next slot, if any. Misuse ends the program.
+    /// Publishes the message and moves to the next slot, if any. Ends the program without a
+    /// message.
     void commit() noexcept {
         if (SLUICE_UNLIKELY(message_ == nullptr)) {
             misused("commit without a message: call emplace first, commit once");

@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace detail {
 
-/// A scope guard that enters a RoleCheck or CallCheck and leaves it again. Units built with and
-/// without NDEBUG use different scope types: see assertionsAreActive.
+/// A scope guard that enters a RoleCheck or CallCheck and leaves it again. Translation units with
+/// and without NDEBUG use different types: see assertionsAreActive.
 template <class Check, bool IsActive>
 class CheckScope {
 public:
@@ -34,9 +34,9 @@ private:
 
 }  // namespace detail
 
-/// Detects overlapping calls of functions for one thread at a time, such as a queue's consumer
-/// functions. Two threads' calls may overlap, or the calls of a handler and of its caller.
-/// Successive calls may come from different threads. A RoleCheck costs a byte.
+/// Detects that functions for one caller at a time, such as a queue's consumer functions, run
+/// simultaneously, on two threads or because a message handler calls its own consumer. Successive
+/// calls may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:
@@ -74,8 +74,8 @@ inline constexpr const char* oneConsumer = "a second consumer (or a handler cons
 inline constexpr const char* oneProducer = "a second producer on a single-producer queue: use "
                                            "MpscRing or MpscLanes, or one queue per producer";
 
-/// Detects the destruction of an object while a thread is in one of its functions. Without
-/// assertions a CallCheck costs four bytes and no instruction.
+/// Detects the destruction of an object while a thread is in one of its functions. In release
+/// builds a CallCheck costs four bytes and no instruction.
 ///
 ///     void f() { const CallCheck::Scope call(calls_); ... }
 ///     ~Object() { SLUICE_ASSERT(calls_.areNone(), "join the threads that call f() first"); }
@@ -104,7 +104,7 @@ private:
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for room without a time limit, because their own thread may have to
-/// make room. Shared libraries with hidden symbols, and DLLs, know only their own handlers.
+/// make room. A DLL, or a shared library with hidden symbols, knows only its own handlers.
 template <class Platform>
 class HandlerThread {
 public:

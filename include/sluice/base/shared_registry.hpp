@@ -6,13 +6,13 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has gone. Users of a registry
-/// are its owner and each thread with a slot. The last user destroys it.
+/// A reference-counted registry that threads may use after its owner has gone. Its users are the
+/// owner and each thread with a slot; the last user to leave destroys it.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    /// Returns true if the owner has gone. Relaxed: a thread that reads an old value uses the
-    /// registry a little longer, and dropUser() orders the thread's work.
+    /// Returns true if the owner has gone. Relaxed: a thread that misses the end uses the registry
+    /// a little longer, which is safe until its own dropUser().
     [[nodiscard]] bool isAbandoned() const noexcept {
         return isAbandoned_.load(std::memory_order_relaxed);
     }
@@ -27,7 +27,7 @@ protected:
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
     }
     void dropUser() noexcept {
-        // Release and acquire, so that all users' work happens before the registry's destruction.
+        // Release and acquire, so that the work of all users happens before the destruction.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

@@ -13,8 +13,8 @@ struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
 
-/// A std::atomic that only constrains the compiler. On a single processor, interrupt handlers see
-/// memory accesses in program order if the compiler keeps this order.
+/// A std::atomic that only constrains the compiler. Interrupt handlers on the same processor see
+/// its accesses in program order if the compiler does not reorder them.
 template <class T>
 class SingleCoreAtomic {
 public:
@@ -72,8 +72,8 @@ private:
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
 /// SingleCorePlatform has no hardware barriers, so it has data races on several processors. The
-/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor.
-/// SingleCorePlatform assumes one thread, so a caller that waits for an interrupt spins.
+/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor. It assumes a
+/// single thread, so a function that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

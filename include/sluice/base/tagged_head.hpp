@@ -19,9 +19,9 @@ namespace sluice {
 ///
 /// Use SlotStack if the nodes are the slots of one array.
 ///
-/// Thread safety: any thread or interrupt may call any member. A node must not be pushed twice
-/// without a pop. A node must stay readable as long as any thread may be in pop(). The thread that
-/// pops a node sees all writes to the node before its push.
+/// Thread safety: any thread or interrupt may call any member. A node that is in the stack must not
+/// be pushed again. A node must stay readable as long as any thread may be in pop(). The thread
+/// that pops a node sees all writes to the node before its push.
 ///
 /// `MostNumber` is the largest node number. `None` is a number up to `MostNumber` for "no node".
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
@@ -38,7 +38,7 @@ class TaggedHead {
         }
         return bits;
     }
-    // A 64-bit word has room for a node number of 16 or 32 bits, which needs no mask.
+    // In a 64-bit word, node numbers have 16 or 32 bits, which need no mask to extract.
     static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
     static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 
@@ -87,10 +87,10 @@ private:
     //
     // Invariant: the tag counts the changes of the head. Between the load and the exchange in
     // pop(), other threads may pop the top node and push it again with another successor (ABA). The
-    // exchange compares the tag, so ABA is only missed after a multiple of 2^tagBits changes of the
-    // head. A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16 bits.
-    // On a single processor, ABA needs 2^tagBits changes by interrupts during one pop(): with 4,095
-    // nodes, 125 ms at 168 MHz. Preempted real-time tasks may stay in pop() for longer.
+    // exchange also compares the tag, so it misses ABA only after a multiple of 2^tagBits changes.
+    // A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16 bits. On a
+    // single processor, interrupts need 125 ms for so many changes (tag of 20 bits, 168 MHz); a
+    // preempted real-time task may stay in pop() for longer.
     //
     // Edge E1: push() exchanges the head with release, and pop() loads the head with acquire. Every
     // change of the head is a read-modify-write, so pop() synchronizes with all earlier pushes.

@@ -17,8 +17,8 @@ namespace [[gnu::visibility("default")]] sluice {
     return fibonacciHash(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
 }
 
-/// A thread-local hash table that maps each registry of one type to the calling thread's slot.
-/// ThreadSlots takes no lock and performs no atomic access in a search.
+/// A thread-local hash table that maps each registry of one type to the calling thread's slot. A
+/// search takes no lock and performs no atomic access.
 ///
 ///     using Threads = sluice::ThreadSlots<Registry>;
 ///     const std::size_t hash = Threads::hash(&registry);  // once for each registry
@@ -31,8 +31,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
 /// - isAbandoned(): returns true if the owner of the registry has ended.
 ///
-/// A registry must live as long as a thread has a slot in the registry. The table drops entries of
-/// abandoned registries when its number of entries has doubled since the last rebuild.
+/// A registry must outlive the slots of all threads. The table drops entries of abandoned
+/// registries whenever its number of entries has doubled.
 template <class Registry>
 class ThreadSlots {
 public:
@@ -43,8 +43,8 @@ public:
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// This thread's slot if the first searched entry has the slot (nearly always), or null.
-    /// findFirst() is for paths where each instruction counts.
+    /// Like find(), but searches only the first entry, which nearly always has the slot. For paths
+    /// where each instruction counts.
     SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
                                                 std::size_t hash) noexcept {
         const View& mine = view();
@@ -79,8 +79,8 @@ public:
         }
     }
 
-    /// Gives this thread a slot until the thread ends. Returns null if the ending thread has
-    /// already given back its slots. A std::bad_alloc changes nothing.
+    /// Gives this thread a slot until the thread ends. Returns null if the thread is ending and has
+    /// given back its slots. A std::bad_alloc changes nothing.
     [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
         if (view_.hasEnded) {
             return nullptr;
@@ -101,8 +101,8 @@ private:
         Slot* slot = nullptr;
     };
 
-    /// The data of a search. View is constant-initialised and trivially destructible, so a single
-    /// instruction accesses it. At most an eighth of the entries is in use, so each search ends.
+    /// The data of a search, constant-initialised and trivially destructible for fast access. At
+    /// most an eighth of the entries is in use, so each search ends.
     struct View {
         const Entry* entries = &noEntry;
         std::size_t mask = 0;
@@ -134,7 +134,7 @@ private:
         }
 
     private:
-        /// Moves the entries of live registries to a table with room for as many more.
+        /// Drops abandoned registries, and moves the others to a table with room for as many more.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

@@ -16,12 +16,11 @@ class FixedFunction;
 
 namespace detail {
 
-/// How an argument reaches the callable: scalars by value, other arguments by reference. The caller
-/// of operator() constructs each by-value argument once.
+/// The type in which operator() passes an argument on: scalars by value, others by reference.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The common part of FixedFunction's signatures. Target is `F&` or, if IsConst, `const F&`.
+/// The call targets of a signature. A callable F is called as `F&`, or as `const F&` if IsConst.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -29,7 +28,7 @@ struct SignatureForm {
     template <class F>
     using Target = std::conditional_t<IsConst, const F, F>&;
 
-    /// Returns true if F is callable with this signature and its result refers to no temporary.
+    /// Returns true if F can be called with this signature and returns no dangling reference.
     template <class F>
     static constexpr bool accepts() noexcept {
         if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
@@ -37,7 +36,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // Converting a reference to anything but its type, a base or const creates a temporary.
+            // A result converted to other than its own type, a base class or const is a temporary.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -47,7 +46,7 @@ struct SignatureForm {
         }
     }
 
-    // A class, because clang takes no address of a function template with a dependent noexcept.
+    // A class, because clang cannot take the address of a template with a dependent noexcept.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -68,7 +67,7 @@ struct SignatureForm {
     }
 };
 
-/// Provides operator() and Form for a signature. Self is the FixedFunction.
+/// The base class with operator() for a signature. Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,
@@ -127,8 +126,8 @@ inline constexpr bool comparesWithNull<
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const F&>() == nullptr), bool>>> =
     true;
 
-/// True for pointers, and for wrappers that can be constructed from nullptr, such as std::function.
-/// A lambda is never empty, but compares with nullptr because it converts to a function pointer.
+/// True for pointers, and for wrappers such as std::function that can be constructed from nullptr.
+/// A lambda may also compare with nullptr, because it converts to a function pointer.
 template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
@@ -142,8 +141,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as a callable F. Nested checks, because overload
-/// resolution of Self's constructors must not test Self.
+/// Returns true if Self can store the argument as a callable F. Self is rejected first, because
+/// asking for its constructors would call storable() again.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -174,8 +173,8 @@ constexpr bool storable() noexcept {
 /// nullptr, a null pointer or an empty wrapper such as std::function. Calling an empty
 /// FixedFunction ends the program through the assertion handler, also in release builds.
 ///
-/// Performance: a call is one indirect call, and moves each by-value argument once more. Trivially
-/// copyable callables are moved as bytes. By default a FixedFunction takes 64 bytes.
+/// Performance: a call costs one indirect call, and one extra move for each by-value argument.
+/// Trivially copyable callables are moved by memcpy. By default a FixedFunction takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
@@ -222,8 +221,8 @@ public:
         }
     }
 
-    /// Empties this FixedFunction and destroys the callable. A running callable may reset its own
-    /// FixedFunction if it does not use its captures afterwards.
+    /// Empties this FixedFunction and destroys the callable. A callable may reset its own
+    /// FixedFunction while it runs, but must not use its captures afterwards.
     void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {
@@ -261,8 +260,8 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // operations_ is null if the FixedFunction is empty. The address in invoke_ cannot show
-    // emptiness, because a function template's address may differ between shared libraries.
+    // Null if the FixedFunction is empty. A comparison of invoke_ with invokeNothing could fail,
+    // because its address may differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// A tag that allows truncation at the call site: `FixedString<8> name(truncateToFit, input);`
+/// A tag that allows a constructor to truncate: `FixedString<8> name(truncateToFit, input);`
 struct TruncateToFit {
     explicit TruncateToFit() = default;
 };
@@ -50,7 +50,7 @@ constexpr std::string_view textOf(const Source& source) noexcept {
     }
 }
 
-/// `to` and `from` may overlap if `to` does not lie behind `from`.
+/// Copies `count` chars. The ranges may overlap if `to <= from`.
 constexpr void copyText(char* to, const char* from, std::size_t count) noexcept {
     if (__builtin_is_constant_evaluated()) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length of a truncated text, which is `size`, or up to 3 bytes less to split no UTF-8
-/// character. `next` is the text's byte behind the first `size` bytes.
+/// The length to which a longer text is cut: `size`, or up to 3 bytes less to split no UTF-8
+/// character. `next` is the byte that followed the first `size` bytes.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -84,9 +84,9 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///
 /// Use FixedString for names and short texts in messages. Use std::string for unlimited lengths.
 ///
-/// A literal or array that is too long does not compile. Other sources need the tag truncateToFit,
-/// or assign() or append(), which return false if they truncate. Copies keep truncated().
-/// Truncation never splits a UTF-8 character. assign() and append() accept parts of the own text.
+/// A literal or array that is too long does not compile. Other texts are truncated, never inside a
+/// UTF-8 character, by a constructor with the tag truncateToFit, or by assign() and append(), which
+/// then return false. Their source may be a part of the string itself.
 ///
 /// FixedString is trivially copyable, and stores N + 1 chars, the length in the smallest unsigned
 /// type that counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all.
@@ -102,7 +102,7 @@ public:
     constexpr FixedString() noexcept = default;
 
     /// Copies a literal or a char array up to its first NUL. An array of N + 1 chars without NUL
-    /// asserts; a release build truncates the last char.
+    /// fails an assertion; release builds drop its last char.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
@@ -119,7 +119,7 @@ public:
         assign(other);
     }
 
-    /// Copies a text, and truncates a text that does not fit: truncated() then returns true.
+    /// Copies a text. If it does not fit, it is truncated, and truncated() returns true.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
@@ -150,15 +150,15 @@ public:
 
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Returns true if text was truncated since the last assign() or clear(), or in the FixedString
-    /// from which this text was copied.
+    /// Returns true if text was cut off since the last assign() or clear(), or before it was copied
+    /// from another FixedString.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-    /// The text, valid until this FixedString changes. Text from a std::string_view may have NULs.
+    /// The text, valid until this FixedString changes. It may contain NULs.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
         return std::string_view(data_, size_);
     }
@@ -190,7 +190,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // The UTF-8 character at the end may have begun in an earlier append().
+        // Cuts data_ as a whole: its last UTF-8 character may begin in an earlier append().
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';
@@ -234,7 +234,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// Hashes a FixedString like its std::string_view.
+/// Equal to the hash of the text as std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

@@ -20,11 +20,11 @@ namespace detail {
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
-    // By this union, a constexpr constructor can leave the elements uninitialised.
+    // Initialises only none_: the constructor is constexpr and leaves the elements alone.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
-    // No std::launder, because g++ would vectorise no loop over v[i]. std::launder is not needed
-    // here: placement new has constructed each element at this address and with this type.
+    // std::launder would keep g++ from vectorising loops over v[i], and is not needed: each element
+    // was constructed at this address and with this type.
     T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
     const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
 
@@ -37,7 +37,7 @@ protected:
         ++size_;
     }
 
-    /// Destroys all elements behind the first `remaining` ones, beginning with the last.
+    /// Destroys all but the first `remaining` elements, the last element first.
     void shrinkTo(std::size_t remaining) noexcept {
         if constexpr (std::is_trivially_destructible_v<T>) {
             size_ = static_cast<SizeFor<N>>(remaining);
@@ -142,12 +142,12 @@ struct EnableCopy<false, false> {
 /// Insertion into a full vector returns false and leaves the argument unchanged. T may be
 /// move-only, immovable (emplaceBack only), over-aligned or an aggregate. Inserting or erasing an
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
-/// allowed. An element of the assigned vector must not own the source of the assignment.
+/// allowed. The source of an assignment must not be owned by an element of the target.
 ///
 /// A FixedVector is trivially copyable exactly if T is. Moving a non-trivial vector empties it.
 ///
 /// Errors: a copy assignment that throws leaves the target unchanged if moving a T cannot throw.
-/// Other operations that throw leave the FixedVector valid. Wrong indices and positions assert.
+/// Other exceptions leave the FixedVector valid. Wrong indices and positions fail an assertion.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -195,7 +195,7 @@ public:
     [[nodiscard]] bool insert(const_iterator position, U&& item) {
         SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
         const difference_type index = position - begin();
-        // The item is stored before elements move, because `item` may refer to an element.
+        // Stores the item before elements move, because `item` may refer to an element.
         if (!emplaceBack(std::forward<U>(item))) {
             return false;
         }
@@ -256,7 +256,7 @@ public:
         }
         return to;
     }
-    /// Erases by index. Erases by index. A template, so that the literal 0 is an index.
+    /// Erases by index. A template, because the literal 0 would also convert to a null iterator.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));

@@ -44,16 +44,16 @@ class PoolCore;
 ///
 /// Thread safety: any thread may call any member. Most calls only use the calling thread's cache. A
 /// full or empty cache exchanges `magazineRounds` blocks with the pool's shared depot, under a spin
-/// lock. Growth and trim() use a second lock.
+/// lock. Growth and trim() hold another lock.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
 /// depot are empty and the pool cannot grow. When tryAllocate() fails, each other thread's cache
 /// may still hold 2 * magazineRounds + 1 free blocks. A thread that frees the same block twice in a
-/// row ends the program in all builds. Assertions check the thread's whole cache, and
-/// AddressSanitizer finds all double frees.
+/// row ends the program in all builds. Assertions also find a block that is already in the thread's
+/// cache, and AddressSanitizer finds every double free.
 ///
-/// Performance: slabs come from the memory resource, which several threads may call, and which must
-/// not use the pool. A thread's first call allocates the thread's cache with operator new.
+/// Performance: the pool grows by slabs of many blocks from the memory resource, which must support
+/// several threads and must not use the pool. A thread's first call allocates its cache with new.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -63,8 +63,8 @@ class BasicBlockPool {
     using Threads = ThreadSlots<Core>;
 
 public:
-    /// Rejects (see setupError) a block size of 0, an alignment that is not a power of two, a
-    /// capacity of 0, more initial blocks than the capacity, and sizes that overflow.
+    /// Calls setupError() for a block size of 0, an alignment that is not a power of two, a
+    /// capacity of 0, more initial blocks than the capacity, or sizes that overflow.
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(detail::checkedOptions(options)),
@@ -182,8 +182,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The FixedBlockPool behind a BlockPool with Options::isExact, or null. Calls of an exact pool
-    // take the slow path, because its threads have no caches.
+    // With Options::isExact, the pool that serves all calls; otherwise null. Calls then take the
+    // slow path to exact_, because threads have no caches.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -238,10 +238,11 @@ struct Magazine {
 
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
-/// A thread's cache has two magazines (stacks of blocks), and calls use the loaded magazine. If the
-/// loaded magazine is empty in an allocation, or full in a deallocation, the cache swaps its
-/// magazines. If the second magazine is also empty or full, the depot exchanges it, at most once
-/// per `magazineRounds` calls of a kind. See "Magazines and Vmem" (Bonwick and Adams, 2001).
+/// A thread's cache has two magazines (stacks of free blocks), and calls use the loaded magazine.
+/// If it is empty in an allocation, or full in a deallocation, the cache swaps its magazines. If
+/// the other one is also empty or full, the cache exchanges it in the depot, at most once per
+/// `magazineRounds` allocations or deallocations. See "Magazines and Vmem" (Bonwick and Adams,
+/// 2001).
 ///
 /// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
 template <class Traits>
@@ -343,7 +344,7 @@ public:
         this->dropUser();
     }
 
-    /// Called by the pool's destructor. Threads may end concurrently, but use no blocks.
+    /// Called by the pool's destructor. Threads may end during the call, but must not use the pool.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -378,7 +379,7 @@ public:
         return spare;
     }
 
-    /// Keeps a block as the spare, or in the loaded magazine. Returns false if there is no room.
+    /// Stores a block as the spare or in the loaded magazine. Returns false if both are full.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
@@ -445,7 +446,7 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // An empty magazine is available: the depot has one more than all blocks can fill.
+            // takeEmpty() succeeds: the depot has one magazine more than all blocks can fill.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -530,7 +531,7 @@ private:
         return true;
     }
 
-    /// Called if the loaded magazine is full.
+    /// Called if the loaded magazine is full; swaps it, or exchanges the other one in the depot.
     [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();
@@ -589,7 +590,7 @@ private:
         return magazine;
     }
 
-    /// Creates empty magazines until `extra` magazines are spare, and then calls then(guard).
+    /// Creates magazines until the depot has `extra` more than needed, and then calls then(guard).
     template <class Then>
     void withSpareMagazines(std::size_t extra, Then then) {
         for (;;) {
@@ -672,7 +673,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine for trim(). Blocks of slabs that are kept return to the depot.
+    /// Empties a magazine for trim(). Blocks of slabs that remain return to the depot.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;

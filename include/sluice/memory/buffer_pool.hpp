@@ -33,8 +33,8 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// A power of two, such as the alignment of a device. Buffers are also aligned for
-    /// std::max_align_t.
+    /// The alignment of each buffer, such as a device needs: a power of two, which is raised to the
+    /// alignment of std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
@@ -60,9 +60,9 @@ struct BufferPoolStatistics {
 /// Use BufferPool for payloads too large for a queue's slot: frames, samples, packets, DMA data.
 /// Use ObjectPool<T> for objects with constructors.
 ///
-/// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
-/// time uses a WritableBuffer or a DataToken. All calls are lock-free; the pool's destructor waits
-/// for threads that are returning a buffer.
+/// Thread safety: any thread and any interrupt may call any member of the pool. Only one thread at
+/// a time may use a WritableBuffer or a DataToken. All calls are lock-free; the pool's destructor
+/// waits for threads that are returning a buffer.
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
@@ -73,8 +73,8 @@ class BasicBufferPool {
     class Core;
 
 public:
-    /// The only handle to a buffer while a thread fills it; may be empty. The destructor returns a
-    /// buffer that was not published to the pool.
+    /// The only handle to a buffer while a thread fills it; may be empty. The destructor gives the
+    /// buffer back to the pool unless it was published.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -126,7 +126,7 @@ public:
         std::unique_ptr<Slot, Release> slot_;
     };
 
-    /// Calls setupError() if options are 0, the alignment is not a power of two, or sizes overflow.
+    /// Calls setupError() if a size or number is 0 or too large, or alignment is no power of two.
     explicit BasicBufferPool(const BufferPoolOptions& options,
                              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(options), core_(Core::create(Layout(options), memory)) {}
@@ -232,7 +232,7 @@ public:
         return *::new (begin + layout.coreAt()) Core(layout, begin, memory);
     }
 
-    /// Takes all buffers and frees the memory, after all holders have released their buffers.
+    /// Takes all buffers, waits for calls of release() that still run, and frees the memory.
     static void destroy(Core& core) noexcept {
         BasicBackoff<Platform> backoff;
         for (std::size_t taken = 0; taken != core.layout.count;) {
@@ -273,7 +273,7 @@ public:
 
     /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
-        // The only holder needs no read-modify-write, because only a holder can share the buffer.
+        // A sole holder needs no read-modify-write, because only holders can create more tokens.
         if (slot.holders.load(std::memory_order_acquire) == 1) {  // E2
             slot.holders.store(0, std::memory_order_relaxed);     // relaxed: for inUse() alone
         } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2

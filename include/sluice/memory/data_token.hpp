@@ -17,23 +17,23 @@ namespace sluice {
 ///
 /// Use DataToken with BufferPool, or with your own bytes, such as a mapped file.
 ///
-/// Thread safety: one thread at a time uses a token; several threads may call its const members,
-/// including share(). Tokens for the same bytes are independent of each other. The reads of all
-/// holders happen before a BufferPool hands the buffer to the next writer.
+/// Thread safety: several threads may call const members of a token, including share(); other
+/// members need exclusive access. Different threads may use tokens for the same bytes. The reads of
+/// all holders happen before a BufferPool hands the buffer to the next writer.
 ///
 /// Errors: nothing throws. The owner of the bytes must outlive the token.
 class [[nodiscard]] DataToken {
 public:
-    /// A function that DataToken calls with its arguments on the thread that destroys the token.
+    /// The function that releases the bytes, on the thread that destroys or resets the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// A function called before share() creates another token. Each token is released separately.
+    /// A function that share() calls before it creates a token. Each token calls its own Releaser.
     using Sharer = Releaser;
 
     DataToken() noexcept = default;
 
     /// Creates a token for `size` bytes at `data`. The bytes must not change until
-    /// releaser(context, data, size) has been called. Without a sharer, share() asserts.
+    /// releaser(context, data, size) has been called. Without a sharer, share() fails an assertion.
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : state_{static_cast<const std::byte*>(data), size, releaser, sharer, context, timeStamp} {
@@ -54,7 +54,7 @@ public:
     DataToken& operator=(const DataToken&) = delete;
     ~DataToken() { reset(); }
 
-    /// Whether the token holds bytes; also true for 0 bytes.
+    /// Returns false if the token is empty. A token for 0 bytes is not empty.
     [[nodiscard]] explicit operator bool() const noexcept { return state_.releaser != nullptr; }
 
     [[nodiscard]] const std::byte* data() const noexcept { return state_.data; }
@@ -67,8 +67,8 @@ public:
     [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }
     [[nodiscard]] const std::byte* end() const noexcept { return state_.data + state_.size; }
 
-    /// Returns another token for the same bytes, or an empty token if this token is empty. Asserts
-    /// that the token has a sharer; release builds return an empty token.
+    /// Returns another token for the same bytes, or an empty token if this token is empty. A token
+    /// without sharer fails an assertion; release builds then return an empty token.
     DataToken share() const noexcept {
         SLUICE_ASSERT(!*this || state_.sharer != nullptr,
                       "this DataToken was made without a sharer: pass one to its constructor, or "
@@ -82,7 +82,7 @@ public:
     }
 
     void reset() noexcept {
-        // The token is emptied first, so that a releaser that uses the token releases nothing.
+        // Empties the token first, so that a releaser that destroys this token releases nothing.
         const State old = std::exchange(state_, {});
         if (old.releaser != nullptr) {
             old.releaser(old.context, old.data, old.size);

@@ -34,7 +34,7 @@ namespace sluice {
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call.
 /// Freeing a free block ends the program in all builds. Without 64-bit atomics a pool has at most
-/// 4,095 blocks, and TaggedHead's limits.
+/// 4,095 blocks, and a call must not be preempted during a million other calls (see TaggedHead).
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
     using Platform = typename Traits::Platform;
@@ -46,7 +46,7 @@ class BasicFixedBlockPool {
     };
 
 public:
-    /// Rejects (see setupError) what BlockPool rejects, and an unlimited capacity.
+    /// Calls setupError() for options that BlockPool rejects, and for an unlimited capacity.
     explicit BasicFixedBlockPool(
         const BlockPoolOptions& options,
         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -96,7 +96,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // Decrements before another thread can take the block, so that inUse_ stays in range.
+        // Decrements first: after give(), another thread could take the block and count it again.
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }
@@ -123,8 +123,8 @@ private:
     // Invariant: a node's successor is `used` while the node's block is in use. A slow thread in
     // take() may read `used` as successor, but its exchange fails, because the head has changed.
     //
-    // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses in
-    // FixedBlockPool itself are relaxed, because they only count, or mark a node `used`.
+    // Edge E1 of TaggedHead orders the return of a block before its next use. FixedBlockPool's own
+    // accesses are relaxed: they count, or mark a node as `used`, and publish no other data.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

@@ -48,11 +48,11 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// Use ObjectPool for objects passed on by pointer. Use PoolAllocator with std::allocate_shared for
 /// shared ownership, and Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// A pool of at most `Options::exactUpTo` objects, or on a platform without threads, is a
-/// FixedBlockPool of objects: free objects serve any thread, and the constructor allocates all
+/// A pool of at most `Options::exactUpTo` objects, or any pool on a platform without threads, is a
+/// FixedBlockPool of objects: threads share all free objects, and the constructor allocates all
 /// memory. A larger ObjectPool is a BlockPool of objects: it grows, and each thread has a cache.
 ///
-/// Thread safety and errors are as for the block pool. A word before each object names its pool.
+/// Thread safety and errors are those of this block pool. A word before each object names its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
@@ -64,7 +64,7 @@ public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Rejects (see setupError) the options that the block pool rejects.
+    /// Calls setupError() for options that the block pool rejects.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}

@@ -30,14 +30,14 @@ struct PoolResourceOptions {
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
 /// blocks of larger alignment, come from the upstream resource.
 ///
-/// Thread safety: as for BlockPool. Several threads may call the upstream resource. The
-/// PoolResource must outlive all memory that it provides.
+/// Thread safety: as for BlockPool. The upstream resource must support calls from several threads.
+/// The PoolResource must outlive all memory that it provides.
 ///
-/// Errors: allocate() throws std::bad_alloc if memory is missing or a size's pool is exhausted.
-/// Programs without exceptions end through the assertion handler.
+/// Errors: allocate() throws std::bad_alloc if upstream has no memory or the pool of this size is
+/// exhausted. Without exceptions, the program ends through the assertion handler instead.
 class PoolResource : public std::pmr::memory_resource {
 public:
-    /// Rejects (see setupError) a largestBlock that is not a power of two from 16 to 65536, and
+    /// Calls setupError() for a largestBlock that is not a power of two from 16 to 65536, and for
     /// options that BlockPool rejects.
     explicit PoolResource(const PoolResourceOptions& options = {},
                           std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
@@ -82,7 +82,7 @@ public:
         }
     }
 
-    /// Takes back a block of unknown size if the block belongs to a pool. Searches all slabs.
+    /// Deallocates a block of unknown size. Returns false if no pool owns it. Searches all slabs.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -98,7 +98,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Returns unused memory to the upstream resource; the result is the freed bytes.
+    /// Returns unused memory to the upstream resource. Returns the number of freed bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {

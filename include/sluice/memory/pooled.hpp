@@ -23,9 +23,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
-/// export its symbols (-rdynamic). Programs with separate pools must create and delete an object in
-/// the same library, and define a virtual destructor there. Deleting an object in another library
-/// ends the program, in release builds at the latest in trim().
+/// export its symbols (-rdynamic). Such a program must create and delete each object in the same
+/// library, and define virtual destructors there. Otherwise the deletion ends the program; in
+/// release builds, trim() may be the first call to detect it.
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>
@@ -50,14 +50,14 @@ public:
             toHeap(object);
         }
     }
-    // The compiler calls this form if a constructor throws after a nothrow new.
+    // Called by the compiler if the constructor throws in a nothrow new expression.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object);
         }
     }
 
-    // The over-aligned and placement forms, which the class's operator new would hide.
+    // Over-aligned and placement forms, because the class's operator new hides the global ones.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }

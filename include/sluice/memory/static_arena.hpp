@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // The deleter is copied, because the object may own the ArenaPtr with this deleter.
+        // Copies the deleter, because the object may own the ArenaPtr that contains it.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);
@@ -83,7 +83,7 @@ public:
         return isFree ? build<T>(Offset / Align, std::forward<Args>(args)...) : ArenaPtr<T>();
     }
 
-    /// Like emplaceAt(), but at the lowest free offset. Without room, tryEmplace() returns an empty
+    /// Like emplaceAt(), but at the lowest free offset. If the T fits nowhere, returns an empty
     /// pointer and leaves the arguments unchanged.
     template <class T, class... Args>
     [[nodiscard]] ArenaPtr<T>

@@ -29,7 +29,7 @@ class FreeList {
     using Number = typename Head::Number;
 
 public:
-    /// Creates a list in which all nodes are free. Low addresses are given out first.
+    /// Creates a list in which all nodes are free. take() begins with the lowest addresses.
     FreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         for (std::size_t i = count; i != 0; --i) {
             give(nodes[i - 1]);

@@ -108,7 +108,7 @@ private:
     }
 };
 
-/// Returns the options. Rejects (see setupError) settings that cannot work.
+/// Returns the options, or calls setupError() if no pool can be made with them.
 inline const BlockPoolOptions& checkedOptions(const BlockPoolOptions& options) {
     requireAtLeast("block size of a BlockPool is too small", options.blockSize, 1);
     requireAtMost("block size of a BlockPool is too large", options.blockSize, mostBytes);

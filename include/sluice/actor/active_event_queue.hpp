@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-/// An EventQueue with its own thread, which calls listeners. These may be added at run time.
+/// An EventQueue with its own thread, which calls listeners. Listeners may be added at run time.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });

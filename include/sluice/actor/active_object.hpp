@@ -89,7 +89,7 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// A Serving makes the thread that creates it the object's thread.
+    /// While a Serving exists, the thread that created the Serving is the object's thread.
     struct Serving {
         // Relaxed: other threads only compare the value with their own identity.
         explicit Serving(Posting& o) noexcept : object(o) {
@@ -152,9 +152,8 @@ namespace sluice {
 ///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
-/// Use ActiveObject for a part of a program with its own state, PooledObject for many objects with
-/// short handlers, ActiveEventQueue for handlers added at run time, Bus for parts that share a
-/// thread.
+/// Use ActiveObject for a program part with its own state, PooledObject for many objects with short
+/// handlers, ActiveEventQueue for handlers added at run time, Bus for parts that share a thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Other timers are
 /// checked when the queued messages have been handled, or when a timer of high priority fires.
@@ -409,7 +408,8 @@ private:
         return count;
     }
 
-    /// Calls `handling`, which calls handlers. If it throws, handles the failure and returns 1.
+    /// Calls `handling`, which calls handlers. If a handler throws, handles the failure and returns
+    /// 1.
     template <class Handling>
     std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)

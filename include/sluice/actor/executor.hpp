@@ -51,7 +51,7 @@ using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 /// An object with an alarm for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. Returns true if the object must be scheduled for this.
+    /// Makes the object check its timers. Returns true if the object must be scheduled.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.
@@ -87,7 +87,7 @@ public:
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task), which precedes notifyEnd(), or returns false at the deadline.
+    /// Waits until hasEnded(task), or returns false at the deadline. notifyEnd() comes later.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         const auto isOver = [&] { return hasEnded(task); };
         if (isManual()) {

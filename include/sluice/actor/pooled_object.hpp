@@ -675,8 +675,7 @@ private:
         }
     }
 
-    /// Returns false if a message has arrived. If goIdle() returns true, other threads may run or
-    /// destroy the object.
+    /// Returns false if a message has arrived. After true, others may run or destroy the object.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -827,7 +826,7 @@ private:
 #endif
     }
 
-    /// Restarts the object if the restart is due. Returns true while the object waits for it.
+    /// Restarts the object when due. Returns true while the object waits for a restart.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

@@ -377,7 +377,7 @@ public:
         return result;
     }
 
-    // Both members are mutable, because handlers receive messages as constants.
+    // The members of a request are mutable, because handlers receive messages as constants.
     mutable Question question;
 
 private:

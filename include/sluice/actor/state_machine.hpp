@@ -123,7 +123,7 @@ template <class State, class Context>
 void callEnter(Context& /*context*/, ...) {
 }
 
-/// Calls `State::exit` in the same way.
+/// Calls `State::exit`, if any, with the context or without an argument.
 template <class State, class Context>
 auto callExit(Context& context, int /*rank*/) -> decltype(State::exit(context), void()) {
     State::exit(context);

@@ -244,7 +244,8 @@ private:
 
 /// Determines whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets
 /// its next task, issues a light fence and reads isOn_; the checking thread writes isOn_, issues a
-/// heavy fence and reads the next tasks. At least one of both threads sees the other's write.
+/// heavy fence and reads the next tasks. Either the worker sees isOn_, or the checking thread the
+/// task.
 template <class Platform>
 class NextTaskWatch {
 public:

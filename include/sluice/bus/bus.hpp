@@ -260,7 +260,7 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // waitUntil() returns true even for a dropped message: on false, an event loop would sleep.
+        // waitUntil() returns true even if the message was dropped: an event loop sleeps on false.
         return hasMessage;
     }
 
@@ -355,8 +355,8 @@ public:
     }
 
 private:
-    // Slots and compile-time type indices follow D. Liu's MCCC bus. A bus has one ring per
-    // priority, or a single ring without priorities.
+    // Slots and compile-time type indices follow Liu's MCCC bus. A bus has one ring per priority,
+    // or a single ring without priorities.
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
@@ -473,7 +473,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // An SpscRing is not drained during an attempt, so its end must notify.
+            // An SpscRing is never drained during an attempt, so the attempt's end must notify.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -617,7 +617,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // With dropOldest, a message being handled occupies no slot and is added here.
+                    // Adds the message being handled, which occupies no slot with dropOldest.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -685,7 +685,7 @@ private:
             if (served == 0 && !isEnded && !isHighThere()) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
             }
-            // A high message may have ended the poll of a lower priority at a skipped slot.
+            // The arrival of a high message may have ended the search for a lower one.
             if (served == 0 && !isHighThere()) {
                 break;
             }
@@ -767,7 +767,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Only after 64 empty batches, so that a polling consumer does not slow publishers.
+            // Waits for 64 empty batches, so that a polling consumer does not slow publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }

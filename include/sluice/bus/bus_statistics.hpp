@@ -42,8 +42,8 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages. A measured time
-/// then includes up to 64 handler calls before the publication and 64 after the message.
+/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may
+/// include 64 handler calls before the publication and 64 after the message.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -64,13 +64,13 @@ struct QueueTimes {
 /// Concurrent counts may lag slightly, but each message counts as published before it leaves.
 template <std::size_t TypeCount>
 struct BusStatistics {
-    /// Counts by message type and priority. Use of(), ofType(), ofPriority() or total() for sums.
+    /// Counts by message type and priority. of(), ofType(), ofPriority() and total() return sums.
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
     std::array<QueueTimes, priorityCount> times;        ///< by priority
     /// The highest number of messages of one priority in the bus. The bus updates `highWater` every
-    /// 64 consumed messages and when it refuses a message. The value is exact while no consumer or
-    /// constructor runs and if no constructor has thrown.
+    /// 64 consumed messages and when it refuses a message. `highWater` is exact while no consumer
+    /// or constructor runs and if no constructor threw.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

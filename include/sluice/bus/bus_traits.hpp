@@ -36,10 +36,10 @@ enum class Producers : unsigned char { one, many };
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
 ///     };
 ///
-/// The bus calls its observer without a lock, on the thread that notices the event. Calls on
-/// several threads may overlap and arrive out of order; pressure() returns the current level. The
-/// consumer checks the pressure after its first message, after every 64th, and at the end of a
-/// call, so slow handlers delay the report of a falling pressure. Observers must not throw.
+/// The bus calls its observer without a lock, on the thread that notices the event. Calls of the
+/// observer may overlap and arrive out of order; pressure() returns the current level. The consumer
+/// checks the pressure after its first message, after every 64th, and at the end of a call, so slow
+/// handlers delay the report of a falling pressure. Observers must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     /// subscribe() failed because the type already has Traits::maxHandlers handlers.
@@ -55,8 +55,8 @@ struct FullBusTraits : QueueTraits {
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
 
-    /// The message quota of high priority; at least 2. The quotas of low and medium priority are 60
-    /// % and 80 % of this one. If the depth is a power of two, the bus contains 3 * depth slots.
+    /// The message quota of high priority; at least 2. Low priority gets 60 % of `depth`, and
+    /// medium priority 80 %. If the depth is a power of two, the bus contains 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.
@@ -71,7 +71,7 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
     /// The longest wait of Overflow::block, per message or per step of publishAll(). Without a
-    /// limit, which is the default, handlers of other buses do not wait at all.
+    /// limit, which is the default, publish() in a handler of another bus does not wait.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;
@@ -144,7 +144,7 @@ struct Never {
     constexpr bool operator()() const noexcept { return false; }
 };
 
-/// Selects the overflow policy instead of a timeout.
+/// Makes a publication follow the overflow policy instead of a timeout.
 struct WaitByPolicy {};
 
 /// The deadline of a publisher that waits for room; time_point::min() means no wait.
@@ -168,7 +168,7 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects invalid traits. A failed assertion in a class instead of a function causes more errors.
+/// Rejects invalid traits in a function, because a failed assertion in a class causes more errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

@@ -84,7 +84,7 @@ public:
         }
     }
 
-    /// Ends all subscriptions, so that no handler of the owner runs afterwards, except a caller.
+    /// Ends all subscriptions, so that no handler of the owner runs afterwards, except the caller.
     void unsubscribeAll() noexcept {
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;

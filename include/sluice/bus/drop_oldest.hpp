@@ -14,10 +14,10 @@ namespace sluice::detail {
 
 /// A ring like MpscRing, whose publishers make room by consuming the oldest message.
 ///
-/// A publisher drops old messages after committing its own, so a newer message follows each dropped
-/// one. The consumer moves each message out with T::moveFrom(T&) before its handler runs, so a slow
-/// handler occupies no slot. The ring has twice as many slots as the quota. A thread preempted
-/// while it takes a message out blocks one slot; publishers that reach this slot receive `full`.
+/// A publisher commits its message before it drops an old message. The consumer moves each message
+/// out with T::moveFrom(T&) before its handler runs, so a slow handler occupies no slot. The ring
+/// has twice as many slots as the quota. A thread preempted while it takes a message out blocks one
+/// slot; publishers that reach this slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>
@@ -73,7 +73,7 @@ public:
         return count;
     }
 
-    /// The consumer has taken the first message out, so any message in the ring is the second.
+    /// Returns true if a message follows the one that the consumer has taken out.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// Excludes the message being handled. Skipped slots count until the consumer has passed them.
+    /// Excludes the message being handled. Includes skipped slots until the consumer passes them.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Ring::sizeExact(), Room);
     }

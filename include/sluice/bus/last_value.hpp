@@ -84,7 +84,7 @@ public:
         return isNew_.load(std::memory_order_relaxed);  // relaxed: E2
     }
 
-    /// Passes a new value to the handler. Returns false if there is none, or if the bus is stopped.
+    /// Passes a new value to the handler. Returns false if no value is new or the bus is stopped.
     bool process() {
         std::size_t index = 0;
         {
@@ -116,8 +116,8 @@ private:
     // itself, issues a heavy fence and reads isNew_. process() reads isNew_ under the lock.
     //
     // Each accepted value is handled or replaced, because publish() checks isClosed() under the
-    // lock. The process() after isDrained() either takes the lock after publish() and finds the
-    // value, or takes it first, so that publish() returns `closed`.
+    // lock. If process() locks before publish() when the bus is drained, publish() returns
+    // `closed`; otherwise process() finds the value.
 
     static constexpr std::size_t none = 2;
 

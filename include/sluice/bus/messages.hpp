@@ -99,7 +99,7 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// The index of T in the list. If T is not listed, an assertion fails; 0 avoids further errors.
+/// The index of T in the list. An unlisted T fails an assertion; the result 0 avoids more errors.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
@@ -149,8 +149,8 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
 }
 
 struct IdField {
-    /// The number of earlier messages of this priority, modulo half the range of Traits::Index. A
-    /// message whose constructor threw may also have used a number.
+    /// The number of earlier messages of this priority, modulo half the range of Traits::Index.
+    /// Messages whose constructor threw may be included.
     std::uint64_t id;
 };
 

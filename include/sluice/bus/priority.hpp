@@ -16,7 +16,7 @@ inline constexpr std::size_t priorityCount = 3;
     return priority == Priority::high ? "high" : priority == Priority::medium ? "medium" : "low";
 }
 
-/// The fill level of a message quota. The level of a bus is that of its fullest priority.
+/// The fill level of a message quota. The fill level of a bus is that of its fullest priority.
 enum class Pressure : std::uint8_t {
     normal,
     warning,   ///< 75 % of the room are in use
@@ -31,8 +31,8 @@ enum class Pressure : std::uint8_t {
                                             : "normal";
 }
 
-/// The number of messages of one priority that a bus of this depth accepts. Low has 60 % of the
-/// depth, medium 80 % and high 100 %, but each priority at least one message.
+/// The number of messages of one priority that a bus of this depth accepts. The quota is 60 % of
+/// the depth for low, 80 % for medium and 100 % for high, but at least one message.
 [[nodiscard]] constexpr std::size_t roomOf(std::size_t depth, Priority priority) noexcept {
     const std::size_t percent = priority == Priority::high     ? 100
                                 : priority == Priority::medium ? 80

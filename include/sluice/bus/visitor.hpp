@@ -22,7 +22,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that skips messages that it does not take, or takes only by conversion.
+/// A visitor that skips the messages that it cannot take without a conversion.
 template <class Visitor>
 struct Partial {
     Visitor visitor;

@@ -56,8 +56,8 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 ///
 /// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
 /// While the list is being called, the last of the running calls destroys a removed callback. If
-/// others were destroyed just before, the first call or removal 0.2 ms later destroys it. A
-/// callback may destroy its own list: the call ends after that callback, and destroys all
+/// the list destroyed callbacks in the last 0.2 ms, a later call or removal destroys the callback.
+/// A callback may destroy its own list: the call ends after that callback, and destroys all
 /// callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
@@ -144,7 +144,7 @@ public:
     }
 
     /// Adds a callback behind those of the same or higher priority. append(), prepend() and
-    /// insert() use priority 0. Searches from the end under the lock: 4.6 ms per million callbacks.
+    /// insert() use priority 0. The search holds the lock: 4.6 ms per million callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -326,7 +326,7 @@ private:
 
     Atomic<Core*> core_{nullptr};  // null until the first callback is added
 
-    // The newest serial. Programs use this name, which is that of eventpp.
+    // The newest serial number, under the name that programs for eventpp use.
     // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<unsigned> currentCounter{0};
 };
@@ -633,7 +633,7 @@ private:
                node->owner.load(std::memory_order_relaxed) == this;  // relaxed: compared only
     }
 
-    /// Waits until a callback that another call removed is destroyed, except in its own destructor.
+    /// Waits until a removed callback is destroyed, except inside the destructor of that callback.
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;

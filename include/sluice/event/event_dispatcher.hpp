@@ -168,7 +168,7 @@ private:
                       "policy wants the event among them");
         constexpr bool isConverted = !(std::is_same_v<std::decay_t<A>, std::decay_t<Args>> && ...);
         if constexpr (isConverted && isDetected<EventResult, Policies, First, Args&...>) {
-            // `first` is kept, because a conversion may move the object that contains it.
+            // Keeps `first`, because a conversion may move the object that contains `first`.
             using Kept = std::conditional_t<std::is_class_v<std::decay_t<First>>,
                                             std::decay_t<First>, First&&>;
             Kept kept(std::forward<First>(first));

@@ -116,8 +116,8 @@ struct SingleThreading {
 // How dispatch() and enqueue() find the event. The default is AutoDetect, and ExcludeEvent for
 // heterogeneous classes.
 
-/// If dispatch() has one argument more than the prototype, the first argument is the event. If both
-/// numbers are equal, the event is part of the arguments.
+/// If dispatch() has one argument more than the prototype, the first argument is the event. If
+/// dispatch() has as many arguments as the prototype, they contain the event.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };

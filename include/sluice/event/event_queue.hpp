@@ -32,8 +32,8 @@ class QueueBase;
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
 /// destroy the queue. The lock is held for a few instructions, and never while user code runs.
 ///
-/// Errors: process() propagates a listener's exception. The listener's event counts as dispatched;
-/// all other events stay queued, in order. If an argument's constructor throws, nothing is queued.
+/// Errors: process() propagates a listener's exception and counts the event as dispatched; all
+/// other events stay queued, in order. If an argument's constructor throws, nothing is queued.
 ///
 /// Memory: events are stored in reusable blocks of some kilobytes: see EventQueueOptions.
 ///
@@ -137,8 +137,8 @@ public:
         });
     }
 
-    // A template, so that programs may add an enqueue() without arguments. The template has no type
-    // parameters, so that &enqueue<First, A...> names one function.
+    // enqueue(...) is a template, so that programs may add an enqueue() without arguments. The
+    // template has no type parameters, so that &enqueue<First, A...> names one function.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 

@@ -13,7 +13,7 @@ struct EventQueueOptions {
     /// after an exception, may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// A queue that holds more memory than this frees it after its last event.
+    /// A queue with more than keptBytes of memory frees its spare memory after the last event.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 

@@ -93,7 +93,7 @@ protected:
     }
 
 private:
-    /// The event is one of the arguments, so mixins may change it before it is found.
+    /// The event is one of the arguments, so mixins may change the event before the look-up.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {

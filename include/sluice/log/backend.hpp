@@ -165,7 +165,7 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         isComplete_ = core_->close(end - std::chrono::steady_clock::now());
-        // A sink of a manual back end cannot write the rest, so the next shutdown() does.
+        // If a sink of a manual back end calls shutdown(), the next shutdown() writes the rest.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
@@ -188,8 +188,8 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return unwritten(core_->records().statistics(), seen);
 }
 
-/// Lanes no longer count records that the back end has copied but not yet written. `seen` must be
-/// read before the counts, so that it is not larger.
+/// Lanes no longer count records that the back end has copied but not yet written. Read `seen`
+/// before the counts, which then are at least as large.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
     const std::uint64_t left = counts.logged - counts.dropped;
@@ -226,7 +226,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Takes the shutdown lock. In a sink, only tries, because the lock's holder may wait for it.
+/// Takes the shutdown lock. In a sink, only tries: the lock's holder may wait for the sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

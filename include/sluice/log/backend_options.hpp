@@ -17,7 +17,7 @@ inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::m
 /// How the back end's thread waits when all records are written.
 enum class pacing_policy : unsigned char {
     /// The thread sleeps, and the next log call wakes it with a system call. Above 20,000 records a
-    /// second, the thread naps for about 15 microseconds instead, and log calls need not wake it.
+    /// second, the thread takes naps of about 15 microseconds, and log calls need no wake-up.
     park,
     /// The thread naps, for half a millisecond if no records arrive, which is 2,000 wake-ups a
     /// second. Use `nap` if logging threads must not make system calls.
@@ -84,8 +84,8 @@ struct backend_options {
     /// records are missing. Zero means a line for each gap, and `no_limit` means no lines.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// The back end's thread calls on_drop beside these lines for each logger and level with
-    /// dropped records, or once a second without lines. Exceptions of on_drop go to the logger's
+    /// The back end's thread calls on_drop for each logger and level with dropped records: beside
+    /// each notice line, or once a second without notices. Exceptions of on_drop go to the logger's
     /// error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 

@@ -6,9 +6,9 @@
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
 /// The crashing thread waits until all back ends have written earlier records and flushed the
-/// sinks, but no longer than the given time. Afterwards the signal has its usual effect: an earlier
-/// handler runs, or the process ends. A faulting instruction runs again, so the earlier handler and
-/// the core file show its cause and address. Other signals are raised again.
+/// sinks, but no longer than the given time. After this wait, the signal has its usual effect: an
+/// earlier handler runs, or the process ends. A faulting instruction runs again, so the earlier
+/// handler and the core file show its cause and address. Other signals are raised again.
 ///
 /// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
 /// crashed thread, or if the thread crashed inside a log call.

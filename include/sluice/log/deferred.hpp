@@ -146,7 +146,7 @@ struct StaysLoaded {
     }
 };
 
-/// A template, so that only libraries with call sites have the object.
+/// staysLoaded is a template, so that only libraries with call sites have the object.
 template <class = void>
 [[gnu::visibility("hidden")]] inline const StaysLoaded staysLoaded;
 
@@ -323,7 +323,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // spdlog's call throws again and calls the error handler.
+        // spdlog formats again, catches the exception and calls the error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);

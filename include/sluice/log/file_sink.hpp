@@ -72,7 +72,7 @@ struct file_rotation {
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
 
-    /// The clock of `daily`. If the back end has its own clock, set this one to the same clock. The
+    /// The clock of `daily`. If the back end has its own clock, set `clock` to the same clock. The
     /// sink calls `clock` under its lock. File names and ages follow the system clock.
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
@@ -506,7 +506,7 @@ public:
         set_formatter(std::make_unique<pattern_formatter>(pattern));
     }
 
-    /// Takes effect after the records that a back end has queued, even if spdlog calls it.
+    /// The new formatter takes effect after the records that a back end has queued.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
         if (!detail::BackendRegistry::instance().setFormatter(*this, formatter)) {
             const Guard guard(mutex_);
@@ -545,7 +545,7 @@ private:
     static constexpr std::size_t roomForALine = 4096;
     /// Above this number of bytes, records are refused.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
-    /// The time between attempts to write or rotate; one per record would slow all loggers.
+    /// The time between attempts to write or rotate; an attempt per record would slow all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};
 
     /// Returns true if at least `bytes` were added since the last attempt to write.

@@ -128,8 +128,8 @@ void init(const backend_options& options);
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. First waits, for at most one
-/// second, until the default back end has written earlier records.
+/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. Before the change,
+/// set_pattern() waits at most one second until the default back end has written earlier records.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
@@ -165,7 +165,7 @@ namespace sluice::log {
 namespace detail {
 
 /// Holds the default back end. The object is never destroyed, because destructors of static objects
-/// may log. The BackendRegistry's lock guards it, so a forked child finds the lock free.
+/// may log. The BackendRegistry's lock guards the object, so a forked child finds the lock free.
 class DefaultBackend {
 public:
     /// All shared libraries use this object, even those that hide their symbols.
@@ -179,7 +179,7 @@ public:
         std::shared_ptr<backend> found = peek();
         if (!found) {
             // The back end is created without a lock, because a fork() may wait for its thread. If
-            // two threads create a back end simultaneously, one is kept.
+            // two threads create back ends simultaneously, one back end is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
@@ -264,8 +264,8 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). If two threads both register leave(), the second call does
-    /// nothing. Neither thread waits, so a forked child never waits for a missing thread.
+    /// Registers leave() with atexit(). If two threads both register leave(), the second leave()
+    /// does nothing. No thread waits, so a forked child never waits for a missing thread.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {
             // spdlog's registry is created first, so that it is destroyed after leave().

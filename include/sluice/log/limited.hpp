@@ -12,7 +12,7 @@
 /// arguments. `n` may have any type that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
 /// SLUICE_LOG_AT_MOST logs the first n calls of each second, at most 16,777,215. Each second begins
-/// with the first call after the previous one. The next message after held-back calls follows a
+/// with the first call after the previous second. The next message after held-back calls follows a
 /// line "N messages held back".
 ///
 /// Thread safety: no call waits. The counts use relaxed operations and order nothing.
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // One word, so that the second and its count match. The upper 40 bits are the second's
+    // One word holds the second and its count: both match. The upper 40 bits are the second's
     // beginning in milliseconds, enough for 34 years of uptime; the lower 24 bits count calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;

@@ -32,8 +32,8 @@ namespace sluice::log {
 /// and error handlers like any spdlog logger. The calling thread checks the level and formats the
 /// text. flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: lines are in the order of the log calls of all threads. The printed times are in the same
-/// order, unless a call waits for more than 100 ms or gives a time of its own.
+/// Order: lines are in the order of the log calls of all threads. The printed times are in the
+/// order of the lines, unless a call waits for more than 100 ms or gives a time of its own.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
@@ -130,8 +130,8 @@ private:
         }
     }
 
-    /// Posts a record that has fields or that flushes, whose fields may be empty. A single test
-    /// therefore covers both cases for common records.
+    /// Posts a record that has fields or flushes. A record that flushes has the flag hasFields, so
+    /// that post() needs a single test.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
                                                  Write& write) {
@@ -174,10 +174,10 @@ private:
         return handle_;
     }
 
-    /// If the back end has its own clock, the key never matches, so only its loggers take longer.
+    /// If the back end has its own clock, the key never matches, so only such loggers take longer.
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
-    /// A hash of the list of sinks; never 0, because it is odd as the sinks' addresses are even.
+    /// A hash of the list of sinks. The hash is odd, so never 0, as the sinks' addresses are even.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {

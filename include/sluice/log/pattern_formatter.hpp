@@ -168,7 +168,7 @@ struct PatternStep {
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece, or joins it with the last one if both change equally often or one is fixed.
+/// Appends a piece, or joins it with the last piece if both change equally often or one is fixed.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;

@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications. Must be read before the attempt to post that precedes add().
+    /// The number of notifications. Read the number before the attempt to post that precedes add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1
     }
@@ -83,7 +83,7 @@ public:
         }
         return isListed;
     }
-    /// Called after the last add(). The wait and the object may then be destroyed.
+    /// Called after the last add(). After end(), the wait and the object may be destroyed.
     void end(Wait& wait) noexcept {
         if (std::exchange(wait.isCounted_, false)) {
             const Guard guard(lock_);

@@ -308,7 +308,7 @@ private:
     Slots slots_;
 };
 
-/// The timers of an object without timers.
+/// Replaces the timers of an object that has none.
 struct NoTimers {
     static bool cancel(Timer /*timer*/) noexcept { return false; }
     static std::uint64_t fired() noexcept { return 0; }

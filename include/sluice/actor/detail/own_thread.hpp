@@ -302,8 +302,8 @@ public:
         }
     }
 
-    /// Prevents a later start, after waiting for a running one. Returns true if there is no thread;
-    /// the caller then ends the object and calls endedWithoutThread().
+    /// Prevents a later start(), after waiting for a running start(). Returns true if there is no
+    /// thread; the caller then ends the object and calls endedWithoutThread().
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();

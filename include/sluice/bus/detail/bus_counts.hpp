@@ -159,8 +159,7 @@ private:
 
     std::array<Stripe, stripeCount> stripes_;
 
-    // Written by the consumer. The type is the last index, so that counting takes no
-    // multiplication.
+    // Written by the consumer. The message type is the last index: count() needs no multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
     alignas(Traits::cacheLineSize) alignas(
         Count) std::array<OfPriority, Traits::expiry ? 5 : 4> consumed_;
@@ -259,7 +258,7 @@ public:
 private:
     /// The consumer offers the time after at least this many messages.
     static constexpr std::size_t batch = 8;
-    /// The consumer also offers the time if its last offer is at most this old.
+    /// The consumer also offers the time within this period after its last offer.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {

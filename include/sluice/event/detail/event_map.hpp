@@ -33,7 +33,7 @@ public:
     HashMap(const HashMap&) = delete;
     HashMap& operator=(const HashMap&) = delete;
     ~HashMap() {
-        // Repeats, because destructors of values may add keys. Relaxed: no other thread.
+        // The loop repeats, because destructors of values may add keys. Relaxed: no other thread.
         while (Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
             destroy(table);
         }

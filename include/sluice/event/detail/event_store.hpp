@@ -58,7 +58,7 @@ using EventWaiters = std::conditional_t<
 ///
 /// A consumer takes out one or all events in constant time, handles them without the lock, and puts
 /// kept events back to the front. No user code runs under the lock, except a list type of the
-/// policies. If such a list type throws when events are put back, the program ends.
+/// policies. If a list type of the policies throws when events are put back, the program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -217,7 +217,7 @@ public:
     /// The waiters for an event or for close().
     Waiters& arrived() const noexcept { return arrived_; }
 
-    /// Other threads wait here until the store is not busy, or a peek has ended.
+    /// The waiters until the store is not busy, or until a peek has ended.
     Waiters& changed() const noexcept { return changed_; }
 
 private:
@@ -697,7 +697,7 @@ private:
         }
     }
 
-    // Spare nodes of a destroyed or oversized store. The first member is destroyed last.
+    // Spare nodes of a destroyed or oversized store; destroyed last, as the first member.
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;  // null without events; ~EventStore() sets null
     Batch* older_ = nullptr;       // guarded by the store's lock, as the next one

@@ -42,7 +42,7 @@ template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
     /// While a DisableQueueNotify exists, added events wake no thread, and wait() does not return.
-    /// The destructor of the last one wakes waiting threads if events are queued.
+    /// The destructor of the last DisableQueueNotify wakes waiting threads if events are queued.
     class DisableQueueNotify;
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
@@ -169,8 +169,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Classifies an event made from First&&, with arguments made from A&&. A long event is
-    /// foreign, because long copies are better made without the lock.
+    /// Classifies an event made from First&&, with arguments made from A&&. A long event counts as
+    /// foreign: long copies are better made without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;

@@ -76,7 +76,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy in a register, because each call would otherwise wait for the previous store.
+        // A copy that stays in a register: otherwise each call would wait for a previous store.
         const unsigned outer_;
     };
 
@@ -137,7 +137,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// A separate base class, so that readers have the address of the list, which shortens calls.
+/// A separate base class gives the readers the address of the list, which shortens calls.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -145,11 +145,11 @@ struct ListReaders {
 
 /// The retired elements of one list, with the list's lock and readers.
 ///
-/// Elements are freed in batches, oldest first. A batch waits for calls that had begun before it.
+/// Elements are freed in batches, oldest first. A batch waits for the calls that began before it.
 /// The last call that a batch waits for, or a thread that retires or awaits elements, frees the
 /// batch. An element is listed until it is freed, so a destructor may wait for another element.
 ///
-/// The last element may be the owner, which `free` destroys when its last user drops it.
+/// The last element may be the owner of the RetireList, which `free` destroys after its last use.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -193,7 +193,7 @@ public:
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
         last_ = &element;
-        // Relaxed: both are written under the lock, and E1 orders them.
+        // Relaxed: the lock orders the writes, and E1 orders the reads.
         size_.store(sizeApprox() + 1, std::memory_order_relaxed);
         hasAny_.store(true, std::memory_order_relaxed);
     }
@@ -206,7 +206,7 @@ public:
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
     /// While the list is being called, collect() begins one grace period per 200 us, or per 256
-    /// elements. Later elements wait for the first call or removal after 200 us, or for makeDue().
+    /// elements. Other elements wait for the first call or removal after 200 us, or for makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;

@@ -75,8 +75,8 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap` to this time, which is never in the past. The distance from the
-    /// present time therefore measures the surplus of records.
+    /// Each record adds `flowGap` to this time, which is never in the past. The time from now until
+    /// flowUntil_ measures the surplus of records.
     TimePoint flowUntil_{};
 };
 
@@ -156,7 +156,7 @@ public:
 private:
 #if defined(__unix__)
     /// Blocks signals during its lifetime, also in threads started then: a handler that calls
-    /// exit() on the worker would wait for the worker. Faults of the thread itself stay unblocked.
+    /// exit() on the worker would wait for the worker. Signals such as SIGSEGV stay unblocked.
     class BlockSignals {
     public:
         explicit BlockSignals(sigset_t& before) noexcept : before_(before) {
@@ -175,7 +175,7 @@ private:
 
     sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
-    /// The WorkerThread whose thread is the calling one, or null.
+    /// The WorkerThread that runs the calling thread, or null.
     inline static thread_local const WorkerThread* current_ = nullptr;
 
     inline static const spdlog::err_handler noHandler{};
@@ -471,8 +471,8 @@ private:
         return false;
     }
 
-    /// The worker and the thread that gave up the worker both call closeActions(). Only the second
-    /// call closes the list, because the worker takes actions until then.
+    /// The worker and the thread that gave up the worker both call closeActions(). The second call
+    /// closes the list, because the worker takes actions until its call.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             actions_.close();

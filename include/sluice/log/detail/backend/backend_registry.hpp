@@ -40,7 +40,7 @@ public:
     /// sinks, so that no sink keeps text that both processes would write.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the lists, after all members are held, because a sink of one member may use another.
+    /// Locks the lists; called after hold() of all members, whose sinks may use other members.
     virtual void lockLists() noexcept = 0;
 
     /// Called after fork() in both processes: undoes lockLists() and hold().
@@ -52,8 +52,8 @@ public:
     virtual bool isRescued() const noexcept = 0;
 
     /// If a logger of the back end has this sink, takes the formatter and gives it to the sink
-    /// after all earlier records. Returns false without such a logger, or after the back end's end.
-    /// setFormatter() calls no user code.
+    /// after all earlier records. Returns false if no logger has this sink, or if the back end has
+    /// ended. setFormatter() calls no user code.
     virtual bool setFormatter(const spdlog::sinks::sink& sink,
                               std::unique_ptr<spdlog::formatter>& formatter) = 0;
 

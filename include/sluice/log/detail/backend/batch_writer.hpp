@@ -396,7 +396,7 @@ private:
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
-/// The mutex of the batches. Its holder mostly writes, so other threads must ask for the lock.
+/// The mutex of the batches. The holder writes most of the time, so others must ask for the lock.
 class BatchLock {
 public:
     using Guard = std::unique_lock<std::mutex>;
@@ -541,7 +541,7 @@ public:
         return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Ends a logger after its last record is written. Later flushes do not reach its sinks.
+    /// Ends a logger after its last record is written. Later flushes skip the logger's sinks.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         const bool isWanted = logger.flushWanted.load(std::memory_order_relaxed) != 0;

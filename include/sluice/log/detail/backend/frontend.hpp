@@ -230,8 +230,8 @@ public:
     /// retire() is called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Returns true if records may remain in the lanes when their loggers end. A thread that ends
-    /// such a logger returns true, because it has seen abandon() or a later close of the list.
+    /// Returns true if records may remain in the lanes when their loggers end. The result is true
+    /// in the thread that ends the logger, which has seen abandon() or a later close of the list.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }

@@ -63,8 +63,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The longest time by which a clock reading may be late. A line whose time is earlier than that
-/// above by less than this limit is printed with the time above.
+/// The longest time by which a clock reading may be late. A line that is earlier than the previous
+/// line by less than this limit is printed with the time of the previous line.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
@@ -122,12 +122,12 @@ public:
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
 
-    /// The flags of a record whose caller gives the time. spdlog reads its clock in each call, so
-    /// the caller has chosen a time that is in a backtrace, or before the thread's last call.
+    /// The flags of a record with this time. The caller has chosen the time if the record is in a
+    /// backtrace, or if the time is before the thread's last call.
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
-            // If the time is much earlier, the clock may have been set.
+            // If `time` is much earlier than last_, the clock may have been set.
             own.last_ = time + longestDelay < own.last_ ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }

@@ -231,7 +231,7 @@ public:
 
     // ---- Owner
 
-    /// The flag is set during a post, so that a nested log call can detect the outer one.
+    /// The flag is set during a post, so that a nested log call can detect the outer call.
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 

@@ -127,7 +127,7 @@ public:
         return version_.load(std::memory_order_seq_cst);
     }
     /// Calls visit(Slot&), under the lock, for each lane added since the last call. Returns the
-    /// version that includes these lanes.
+    /// version of the list with these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
         const Guard guard(lock_);

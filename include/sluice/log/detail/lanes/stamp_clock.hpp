@@ -27,14 +27,14 @@ using Stamp = std::uint64_t;
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
 /// The monotonic clock that orders the records of all threads. The clock reads the processor's
-/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use
-/// makes this choice for the process.
+/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use of
+/// the clock decides for the process.
 ///
 /// C++ does not order clock readings relative to memory accesses, but the order of the log depends
-/// on it (docs/algorithms/ordered-log.md). Each function therefore states its order.
+/// on it (docs/algorithms/ordered-log.md). Each function of StampClock states its order.
 ///
 /// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
-/// with CLOCK_MONOTONIC. An announcement costs 5 to 8 ns more.
+/// with CLOCK_MONOTONIC. announce() takes 5 to 8 ns more.
 class StampClock {
 public:
     /// Writes `value` to `word`, visibly to all threads, and then reads the clock.

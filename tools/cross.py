@@ -41,7 +41,6 @@ SYSTEMS = {
     # spdlog 1.10 calls stat64().
     "musl": System(("x86_64-linux-musl",), True, ("-static", "-D_LARGEFILE64_SOURCE")),
     "macos": System(("aarch64-macos", "x86_64-macos"),
-                    no_headers=frozenset({"wait/event_fd_wait.hpp"}),
                     no_tests=frozenset({"event_fd_wait_test"})),
     "windows": System(("x86_64-windows-gnu",), no_headers=frozenset(NOT_FOR_WINDOWS)),
 }

@@ -13,9 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#if defined(__linux__)
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
+#endif
 
 #include <atomic>
 #include <chrono>

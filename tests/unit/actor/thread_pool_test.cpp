@@ -10,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#if defined(__linux__)
 #include <pthread.h>
 #include <sys/resource.h>
+#endif
 
 #include <algorithm>
 #include <array>

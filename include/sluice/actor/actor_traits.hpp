@@ -29,7 +29,7 @@ struct ObjectTraits {
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 
     /// The maximum number of simultaneous timers, which are stored in the object. A cancelled timer
-    /// counts until the object's thread has seen the cancellation.
+    /// occupies a place until the object's thread sees the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
     /// The maximum number of unhandled messages of a type; 0 means no limit. If the limit is

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    // Not a SingleWriterCounter, because 32 bits of nanoseconds are only 4 seconds.
+    // A SingleWriterCounter may have 32 bits, which would overflow after 4 seconds.
     using Number = SingleWriterNumber<Platform>;
     static Nanoseconds durationOf(const Number& number) noexcept {
         return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));

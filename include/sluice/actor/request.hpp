@@ -381,7 +381,7 @@ public:
     mutable Question question;
 
 private:
-    // Makes no cell, because an exception from moving the question would leak the cell.
+    // Allocates no cell, because an exception from moving the question would leak the cell.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()

@@ -23,7 +23,7 @@ public:
         : Object(std::forward<Args>(args)...) {
         (void)this->start(options);
     }
-    /// This constructor is for an object on an executor.
+    /// The constructor for an object on an executor.
     template <class... Args>
     explicit Running(Executor& executor, Args&&... args) : Object(std::forward<Args>(args)...) {
         (void)this->start(executor);

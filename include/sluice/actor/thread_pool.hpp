@@ -48,7 +48,7 @@ public:
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
-    /// If the time is earlier than before, the caller must call wakeTimekeeper().
+    /// A caller that sets an earlier time than before must call wakeTimekeeper().
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);

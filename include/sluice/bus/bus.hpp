@@ -269,7 +269,7 @@ public:
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
-        // The limit `slots` + 1 makes consume() also skip empty slots behind the last message.
+        // With a limit of `slots` + 1, consume() also skips empty slots behind the last message.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }

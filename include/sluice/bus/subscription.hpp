@@ -34,7 +34,7 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// After unsubscribe() or the destructor returns, the handler will not run again and its captures
 /// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
-/// handler returns. Calls on other threads wait for a running handler, perhaps until the next
+/// handler returns. unsubscribe() waits for a handler on another thread, perhaps until the next
 /// handler begins. Do not end a subscription while holding a lock that the handler, its message's
 /// destructor or the observer takes. Two handlers must not end each other's subscriptions.
 ///

@@ -31,7 +31,7 @@ class DefaultBackend;
 /// Most programs need only the default back end, which `async_factory` and `init()` create. Create
 /// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
-/// Order: if a log call returned before another began, on any thread, its line precedes the other
+/// Order: if log call A returned before log call B began, on any thread, A's line precedes B's
 /// line, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
 /// record delays all lines of its back end.
 ///

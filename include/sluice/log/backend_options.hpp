@@ -11,7 +11,7 @@
 
 namespace sluice::log {
 
-/// No time limit: the longest duration.
+/// The value of options without a time limit.
 inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
 /// How the back end's thread waits when all records are written.

@@ -632,7 +632,7 @@ private:
     }
 
     /// Calls the hook for newly rotated files without a lock, and then deletes old files. Throws
-    /// the hook's first exception. If another thread is in the hook, that thread does the rest.
+    /// the hook's first exception. If another thread is in the hook, that thread handles the files.
     void callHooks() {
         if (SLUICE_LIKELY(!rotates_)) {
             return;

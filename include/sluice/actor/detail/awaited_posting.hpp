@@ -94,7 +94,7 @@ public:
         }
     }
 
-    /// Wakes the oldest wait. The object's thread calls notifyOne() when a message has left it.
+    /// Wakes the oldest wait. The object's thread calls notifyOne() when the mailbox has room.
     void notifyOne() noexcept {
         const Guard guard(lock_);
         wakeOldest(guard);

@@ -62,7 +62,7 @@ public:
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
         bool isLate_ = false;  ///< whether its deadline has come
-        /// The coroutine woken just before; written by the waker, and then by the object's thread.
+        /// The next older woken coroutine; written by the waker, and then by the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 

@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// A call in a handler that runs other objects while it waits. NestedWait ends the program before
-/// nested waits overflow the stack.
+/// A call in which a waiting handler runs other objects. NestedWait ends the program before nested
+/// waits overflow the stack.
 class NestedWait {
 public:
     NestedWait() noexcept {

@@ -374,7 +374,7 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Floating point, because the longest durations would overflow in the clock's ticks.
+        // Compares in floating point: the longest durations would overflow in the clock's ticks.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();

@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// IncludedRing depends only on the kind, so that a missing header causes one error, not three.
+/// IncludedRing has no parameter for the priority, so that a missing header causes a single error.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,
@@ -30,7 +30,7 @@ struct IncludedRing {
                   "a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>");
 };
 
-/// The ring of one priority. Other headers specialise RingFor for their kinds.
+/// The ring of one priority. Headers of other rings specialise RingFor.
 template <RingKind Kind, class T, std::size_t Room, class Traits>
 struct RingFor : IncludedRing<Kind> {
     using Type = MpscRing<T, Room, Traits>;

@@ -33,7 +33,7 @@ namespace sluice::log::detail {
 /// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
 /// naps: waking it for each record would cost more than the record, and each poll takes cache lines
 /// from the logging threads. Records flow while the surplus over one record per `flowGap` exceeds
-/// `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
+/// `flowStart`. Each such record waits for a nap, to which Linux adds 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -85,8 +85,8 @@ class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. The objects used by `body` and this one must outlive the
-    /// thread, even a given-up one. Throws std::system_error if no thread can be started.
+    /// Runs body(errors) on a new thread. The WorkerThread and the objects of `body` must outlive
+    /// the thread, even a given-up one. Throws std::system_error if no thread can be started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
@@ -155,7 +155,7 @@ public:
 
 private:
 #if defined(__unix__)
-    /// Blocks signals during its lifetime, also in threads started then: a handler that calls
+    /// Blocks signals during its lifetime, also in threads started meanwhile: a handler that calls
     /// exit() on the worker would wait for the worker. Signals such as SIGSEGV stay unblocked.
     class BlockSignals {
     public:

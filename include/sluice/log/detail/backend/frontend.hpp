@@ -24,7 +24,7 @@
 namespace sluice::log::detail {
 
 /// An action that the back end runs in order with the records. The sender allocates the action; a
-/// logger does so when it begins, because its end must not fail.
+/// logger's constructor allocates the logger's last action, because the destructor must not fail.
 class OrderedAction {
 public:
     virtual ~OrderedAction() = default;
@@ -260,8 +260,7 @@ protected:
     /// Ensures that a thread writes a new record or action.
     ///
     /// The load is sequentially consistent, like setMode(), a record's announcement and the poll of
-    /// the lanes. If a thread reads the old mode, the worker's last poll therefore sees the
-    /// thread's record.
+    /// the lanes. If a thread reads the old mode, the worker's last poll sees the thread's record.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {

@@ -29,7 +29,7 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Returns the bound. `now` and `before` are clock readings before this poll and the last.
+    /// Returns the bound. `now` is the clock reading of this poll, `before` that of the last poll.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;

@@ -55,7 +55,7 @@ constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Returns true if a later record may evict this one. Heads with a policy overload evict().
+/// Returns true if a later record may evict this record. Heads with a policy overload evict().
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
@@ -237,8 +237,8 @@ public:
         return stamp + 1;
     }
 
-    /// Call expectEviction() before posts with Overflow::dropOldest. The back end then copies
-    /// records before emitting them, so that posts can always evict, and are not rejected.
+    /// Call expectEviction() before posts with Overflow::dropOldest. With evictions, the back end
+    /// copies records before emitting them, so that posts can always evict.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
     /// For a program's end in a signal handler: the back end would wait for an interrupted post.

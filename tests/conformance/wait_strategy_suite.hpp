@@ -52,13 +52,6 @@ TYPED_TEST_P(WaitStrategyTest, ReadyAtOnceIsAskedOnce) {
     EXPECT_EQ(asked, 2);
 }
 
-TYPED_TEST_P(WaitStrategyTest, NotifyingNobodyIsHarmless) {
-    for (int i = 0; i < 1000; ++i) {
-        this->strategy.notifyAll();
-    }
-    EXPECT_FALSE(this->strategy.waitUntil([] { return false; }, this->soon()));
-}
-
 TYPED_TEST_P(WaitStrategyTest, SeesWhatWasWrittenBefore) {
     for (int round = 1; round <= 200; ++round) {
         int data = 0;
@@ -169,8 +162,8 @@ TYPED_TEST_P(WaitStrategyTest, ReadyMayBeAnyCallable) {
     EXPECT_EQ(kept.calls, 2);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(WaitStrategyTest, ReadyAtOnceIsAskedOnce, NotifyingNobodyIsHarmless,
-                            SeesWhatWasWrittenBefore, WakesEveryWaiter, TwoThreadsTakeTurns,
+REGISTER_TYPED_TEST_SUITE_P(WaitStrategyTest, ReadyAtOnceIsAskedOnce, SeesWhatWasWrittenBefore,
+                            WakesEveryWaiter, TwoThreadsTakeTurns,
                             TimedWaitFailsOnlyAfterTheDeadline,
                             TimedWaitAsksAlthoughTheDeadlineHasPassed, TimedWaitEndsWhenReady,
                             ReadyMayBeAnyCallable);

@@ -268,13 +268,6 @@ std::vector<int> numbersTo(int count) {
     return numbers;
 }
 
-TEST_F(AwaitedRoomTest, NoParcelIsLost) {
-    ASSERT_EQ(first_.post(Send{50}), SendResult::ok);
-    executor_.runAll();
-    EXPECT_EQ(second_.parcels, numbersTo(50));
-    EXPECT_EQ(first_.results, std::vector<SendResult>(50, SendResult::ok));
-}
-
 // With waits both would stand still.
 TEST_F(AwaitedRoomTest, ACycleOfFullMailboxesGoesOn) {
     ASSERT_EQ(first_.post(Send{50}), SendResult::ok);
@@ -370,25 +363,30 @@ struct Begin {
 };
 
 /// Two of them ask each other. With a wait in get() each would wait for the other one.
-class Talking : public ActiveObject<Talking, Messages<Begin, Twice>, OwnAwaits> {
+template <template <class, class, class> class Base, class Traits>
+class TalkingOn : public Base<TalkingOn<Base, Traits>, Messages<Begin, Twice>, Traits> {
 public:
-    void handle(const Begin& begin) { EXPECT_TRUE(run(talk(begin.rounds)) || isClosed()); }
+    void handle(const Begin& begin) {
+        EXPECT_TRUE(this->run(talk(begin.rounds)) || this->isClosed());
+    }
     void handle(const Twice& question) { (void)question.reply(2 * question.question); }
 
-    Talking* other = nullptr;
+    TalkingOn* other = nullptr;
     std::atomic<int> replies{0};
 
 private:
     Coroutine talk(int rounds) {
         for (int i = 0; i < rounds; ++i) {
-            const auto reply = co_await other->request<int>(i, 1h);
-            EXPECT_TRUE(isHere());
+            const auto reply = co_await other->template request<int>(i, 1h);
+            EXPECT_TRUE(this->isHere());
             if (reply && *reply == 2 * i) {
                 ++replies;
             }
         }
     }
 };
+using Talking = TalkingOn<ActiveObject, OwnAwaits>;
+using PooledTalking = TalkingOn<PooledObject, Few>;
 
 TEST(AwaitedReplyThreadTest, TwoObjectsAskEachOther) {
     const test::Watchdog watchdog([](std::FILE*) {});
@@ -446,25 +444,6 @@ TEST(AwaitedReplyThreadTest, AnObjectEndsBesideReplies) {
         }
     }
 }
-
-class PooledTalking : public PooledObject<PooledTalking, Messages<Begin, Twice>, Few> {
-public:
-    void handle(const Begin& begin) { EXPECT_TRUE(run(talk(begin.rounds)) || isClosed()); }
-    void handle(const Twice& question) { (void)question.reply(2 * question.question); }
-
-    PooledTalking* other = nullptr;
-    std::atomic<int> replies{0};
-
-private:
-    Coroutine talk(int rounds) {
-        for (int i = 0; i < rounds; ++i) {
-            const auto reply = co_await other->request<int>(i, 1h);
-            if (reply && *reply == 2 * i) {
-                ++replies;
-            }
-        }
-    }
-};
 
 TEST(AwaitedReplyThreadTest, ObjectsOnAPoolAskEachOther) {
     const test::Watchdog watchdog([](std::FILE*) {});

@@ -207,29 +207,5 @@ TYPED_TEST(EventStressTest, CopiesAreMadeOfListsThatChange) {
     }
 }
 
-// Many threads that only live for a short time, as in a test of eventpp.
-TYPED_TEST(EventStressTest, ManyShortThreadsAddAndRemove) {
-    constexpr std::size_t threads = 32;
-    const std::size_t each = test::scaled(512);
-    typename TestFixture::List list;
-    {
-        test::Crew crew;
-        for (std::size_t thread = 0; thread < threads; ++thread) {
-            crew.add([&] {
-                std::vector<typename TestFixture::Handle> own;
-                for (std::size_t i = 0; i < each; ++i) {
-                    own.push_back(list.append(this->canary()));
-                }
-                list();
-                for (std::size_t i = 0; i < each; i += 2) {
-                    EXPECT_TRUE(list.remove(own[i]));
-                    EXPECT_FALSE(list.remove(own[i]));
-                }
-            });
-        }
-    }
-    EXPECT_EQ(this->sizeOf(list), threads * (each / 2));
-}
-
 }  // namespace
 }  // namespace sluice

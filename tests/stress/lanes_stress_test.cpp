@@ -176,39 +176,5 @@ TEST(MpscLanesStressTest, ProducersOutliveTheQueue) {
     outliveTheQueue<JitterPlatform>(scaled(1000));
 }
 
-TEST(MpscLanesStressTest, HandlesAreMovedBetweenThreads) {
-    using Queue = MpscLanes<Stamp, TestTraits<JitterPlatform>>;
-    const std::uint64_t turns = scaled(4000);
-    Queue queue(8);
-    Progress progress;
-    RoundWatch<Queue> watch(progress);
-    watch.watch(&queue);
-    Ledger ledger(1);
-    std::atomic<std::uint64_t> turn{0};
-    auto handle = queue.producer();  // plain, like `accepted`: used by the thread with the turn
-    std::uint64_t accepted = 0;
-    Crew crew;
-    for (std::uint64_t self = 0; self < 2; ++self) {
-        crew.add([&, self] {
-            for (std::uint64_t mine = self; mine < turns; mine += 2) {
-                awaitThat([&] { return turn.load(std::memory_order_acquire) == mine; });
-                auto own = std::move(handle);
-                accepted += own.tryPush(Stamp::of(0, accepted)) == SendResult::ok ? 1 : 0;
-                handle = std::move(own);
-                turn.store(mine + 1, std::memory_order_release);
-            }
-        });
-    }
-    crew.start();
-    while (turn.load(std::memory_order_acquire) < turns) {
-        if (queue.consume([&](Stamp& stamp) { ledger.enter(stamp); }) == 0) {
-            std::this_thread::yield();
-        }
-    }
-    crew.join();
-    queue.consume([&](Stamp& stamp) { ledger.enter(stamp); });
-    ledger.expectExactly({accepted});
-}
-
 }  // namespace
 }  // namespace sluice::test

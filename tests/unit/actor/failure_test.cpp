@@ -222,17 +222,6 @@ TEST(PooledRestartTest, MessagesWaitUntilTheRestart) {
     EXPECT_EQ(object.statistics().failed, 1U);
 }
 
-TEST(PooledRestartTest, OtherObjectsGoOn) {
-    ManualExecutor executor;
-    Running<Fragile> object(executor);
-    Running<Fragile> other(executor);
-    (void)object.post(-1);
-    other.post(1, 2, 3);
-    (void)executor.runAll();
-    EXPECT_EQ(other.handled, (Values{1, 2, 3}));
-    EXPECT_EQ(executor.readyCount(), 0U);
-}
-
 TEST(PooledRestartTest, TheWaitDoublesUpToItsMaximumAndTheLimitStops) {
     ManualExecutor executor;
     Running<Fragile> object(executor);

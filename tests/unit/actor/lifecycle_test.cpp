@@ -309,19 +309,6 @@ TEST_F(EndedTest, TheParentIsToldAfterTheLastMessage) {
     EXPECT_EQ(parent.ended, (std::vector<int>{1, 2}));
 }
 
-TEST_F(EndedTest, AnObjectThatNeverStartedTellsNobody) {
-    ManualExecutor executor;
-    Running<Parent> parent(executor);
-    {
-        Child child(parent, 1);
-        child.stop();
-        EXPECT_FALSE(child.start(executor));
-        EXPECT_TRUE(child.hasEnded());
-    }
-    (void)executor.runAll();
-    EXPECT_TRUE(parent.ended.empty());
-}
-
 TEST_F(EndedTest, WhoJoinsComesAfterIt) {
     ThreadPool pool(2);
     for (int round = 0; round < 200; ++round) {
@@ -574,14 +561,6 @@ TEST_F(ActiveEventQueueTest, ItsThreadCallsListenersThatComeAndGo) {
     EXPECT_NE(thread, std::this_thread::get_id());
     EXPECT_FALSE(queue_.enqueue("one", 5));
     EXPECT_FALSE(queue_.start());
-}
-
-TEST_F(ActiveEventQueueTest, DrainingAQueueThatWasNeverStartedDoesNotWait) {
-    queue_.enqueue("one", 1);
-    EXPECT_FALSE(queue_.stopAfterDrain(std::chrono::hours::max()));
-    EXPECT_TRUE(queue_.emptyQueue());
-    EXPECT_FALSE(queue_.start());
-    EXPECT_TRUE(queue_.join());
 }
 
 TEST_F(ActiveEventQueueTest, StopDestroysWhatIsQueued) {

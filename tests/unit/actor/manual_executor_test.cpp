@@ -82,21 +82,6 @@ TEST(ManualExecutorTest, SameSeedGivesTheSameRun) {
 struct Ask {};
 using Answer = Request<Ask, int>;
 
-class Source : public PooledObject<Source, Messages<Answer>> {
-public:
-    void handle(const Answer& request) { request.reply(7); }
-};
-
-TEST(ManualExecutorTest, AHandlerMayWaitForAnotherObject) {
-    ManualExecutor executor;
-    Running<Source> source(executor);
-    int answer = 0;
-    Running<Acting> asker(executor, [&] { answer = source.request<int>(Ask{}, 1h).get().value(); });
-    (void)asker.post(Act{});
-    executor.runAll();
-    EXPECT_EQ(answer, 7);
-}
-
 /// Replies after 300 ms, or never.
 class Delaying : public PooledObject<Delaying, Messages<Answer, Token>, OneTimer> {
 public:
@@ -179,7 +164,7 @@ TEST(ManualExecutorTest, TheClockStopsBeforeTimesOverflow) {
 TEST(ManualExecutorDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
     const auto destroy = [] {
         auto executor = std::make_unique<ManualExecutor>();
-        const Running<Source> object(*executor);
+        const Running<Acting> object(*executor, [] {});
         executor.reset();
     };
     EXPECT_DEATH(destroy(), "declare the executor before its objects");

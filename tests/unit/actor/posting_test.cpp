@@ -83,38 +83,6 @@ TEST_F(ActiveObjectTest, WorksWithTheBareMailbox) {
     EXPECT_EQ(counter.sum, 7);
 }
 
-/// Driven by the test.
-class Stepped : public ActiveObject<Stepped, Messages<int>> {
-public:
-    void handle(const int& value) {
-        wasHere = isHere();
-        if (value == 0) {
-            stop();
-        } else {
-            sum += value;
-        }
-    }
-    using ActiveObject::handleQueued;
-
-    bool wasHere = false;
-    int sum = 0;
-};
-
-TEST_F(ActiveObjectTest, MayBeDrivenStepByStepWithoutAThread) {
-    Stepped stepped;
-    ASSERT_EQ(stepped.post(1), SendResult::ok);
-    EXPECT_EQ(stepped.handleQueued(), 1U);
-    EXPECT_EQ(stepped.handleQueued(), 0U);
-    EXPECT_TRUE(stepped.wasHere);
-    EXPECT_FALSE(stepped.isHere());
-    for (const int value : {2, 0, 4}) {
-        ASSERT_EQ(stepped.post(value), SendResult::ok);
-    }
-    EXPECT_EQ(stepped.handleQueued(), 2U);
-    EXPECT_EQ(stepped.sum, 3);
-    EXPECT_EQ(stepped.statistics().total().discarded, 1U);
-}
-
 using namespace test::names;
 
 // The bases hide no name of the program.
@@ -443,12 +411,9 @@ struct Number {
     int value;
 };
 struct Fail {};
-struct PostOn {
-    int left;
-};
 using Kept = std::shared_ptr<int>;
 
-class Recorder : public PooledObject<Recorder, Messages<Number, Fail, PostOn, Kept>> {
+class Recorder : public PooledObject<Recorder, Messages<Number, Fail, Kept>> {
 public:
     void handle(const Number& number, const Header& header) {
         numbers.push_back(number.value);
@@ -460,23 +425,13 @@ public:
         throw 1;
 #endif
     }
-    void handle(const PostOn& message) {
-        EXPECT_FALSE(join());
-        EXPECT_FALSE(stopInHandler && stopAfterDrain(std::chrono::steady_clock::now()));
-        if (message.left != 0) {
-            EXPECT_EQ(post(PostOn{message.left - 1}), SendResult::ok);
-        }
-        ++hops;
-    }
     void handle(const Kept&) {}
     void handlerFailed(const std::exception_ptr&) noexcept { ++told; }
 
     Numbers numbers;
     Numbers senders;
-    int hops = 0;
     int told = 0;
     bool isInside = false;
-    bool stopInHandler = false;
 };
 
 TEST(PooledObjectTest, HandlesInOrderHighPriorityFirst) {
@@ -552,33 +507,15 @@ TEST(PooledObjectTest, StopDiscardsAndDrainHandles) {
     }
 }
 
-TEST(PooledObjectTest, AnObjectThatWasDrainedBeforeItsStartDoesNotStart) {
+TEST(PooledObjectTest, ItsHandlerMayStopItAndNeitherWaitsNorJoins) {
     ManualExecutor executor;
-    Recorder object;
-    EXPECT_FALSE(object.stopAfterDrain(test::late()));
-    EXPECT_FALSE(object.start(executor));
-    EXPECT_EQ(object.post(Number{1}), SendResult::closed);
-    EXPECT_TRUE(object.join());
-}
-
-TEST(PooledObjectTest, IdleObjectEndsWhenItIsStopped) {
-    ManualExecutor executor;
-    Recorder object;
-    ASSERT_TRUE(object.start(executor));
-    object.stop();
-    EXPECT_FALSE(object.hasEnded());
-    EXPECT_EQ(executor.runAll(), 1U);
-    EXPECT_TRUE(object.hasEnded());
-}
-
-TEST(PooledObjectTest, MayBeStoppedByItsHandler) {
-    ManualExecutor executor;
-    Running<Recorder> object(executor);
-    object.stopInHandler = true;
-    EXPECT_EQ(object.post(PostOn{0}), SendResult::ok);
+    Running<test::Acting> object(executor, [&] {
+        EXPECT_FALSE(object.join());
+        EXPECT_FALSE(object.stopAfterDrain(test::late()));
+    });
+    EXPECT_EQ(object.post(test::Act{}), SendResult::ok);
     executor.runAll();
     EXPECT_TRUE(object.hasEnded());
-    EXPECT_EQ(object.hops, 1);
 }
 
 #if defined(__cpp_exceptions)
@@ -592,24 +529,6 @@ TEST(PooledObjectTest, HandlerThatThrowsIsCountedAndTold) {
     EXPECT_EQ(object.statistics().failed, 1U);
     EXPECT_EQ(object.statistics().handled, 2U);
     EXPECT_EQ(object.numbers, Numbers{1});
-}
-
-struct StopsOnFailure : PooledTraits {
-    static constexpr OnFailure onFailure = OnFailure::stop;
-};
-class Fragile : public PooledObject<Fragile, Messages<Fail>, StopsOnFailure> {
-public:
-    void handle(const Fail&) { throw 1; }
-};
-
-TEST(PooledObjectTest, FailureMayStopTheObject) {
-    ManualExecutor executor;
-    Running<Fragile> object(executor);
-    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
-    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
-    executor.runAll();
-    EXPECT_TRUE(object.hasEnded());
-    EXPECT_EQ(object.statistics().discarded, 1U);
 }
 
 struct ThrowsWhenCopied {

@@ -109,24 +109,6 @@ namespace machines {
 
 using namespace test;
 
-class StateMachineTest : public testing::Test {
-protected:
-    /// The log since the last call.
-    Log happened() { return std::exchange(robot_.log, {}); }
-
-    Robot robot_;
-    Machine machine_{robot_};
-};
-
-TEST_F(StateMachineTest, LeavesActsAndEntersInThisOrder) {
-    machine_.start();
-    (void)happened();
-    EXPECT_EQ(machine_.handle(Start{}), MachineResult::handled);
-    EXPECT_EQ(happened(), (Log{"-Standing", "drive", "+Moving", "+Slow"}));
-    EXPECT_EQ(machine_.handle(Fault{}), MachineResult::handled);
-    EXPECT_EQ(happened(), (Log{"-Slow", "-Moving", "-Working", "+Broken"}));
-}
-
 TEST(StateMachineGraphTest, IsTextForGraphviz) {
     std::string text;
     writeGraph<Machine>([&text](std::string_view piece) { text += piece; });

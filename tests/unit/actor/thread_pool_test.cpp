@@ -94,19 +94,6 @@ protected:
     std::vector<std::unique_ptr<Running<Member>>> ring_;
 };
 
-TEST_P(ThreadPoolTest, ATokenGoesRoundARing) {
-    make(10);
-    ASSERT_EQ(ring_[0]->post(Hop{999}), SendResult::ok);
-    awaitThat([&]() -> bool { return isDone_; });
-    std::size_t hops = 0;
-    for (const auto& member : ring_) {
-        const auto reply = member->request<std::size_t>(Count{}, 1h).get();
-        EXPECT_EQ(reply.value(), 100U);
-        hops += reply.value();
-    }
-    EXPECT_EQ(hops, 1000U);
-}
-
 TEST_P(ThreadPoolTest, ObjectsThatPostToThemselvesOrToEachOtherHoldNobodyUp) {
     make(4);
     ring_[0]->next = ring_[0].get();

@@ -181,14 +181,6 @@ TEST_F(BusSuiteTest, ModesDifferInAdmission) {
     }
 }
 
-TEST_F(BusSuiteTest, ListsAPeerThatWasNotCompiledIn) {
-    for (const char* const id : {"mccc/full:table", "mccc/no-stats:visitor", "mccc/bare:visitor"}) {
-        ASSERT_TRUE(hasSubject(id)) << id;
-        EXPECT_NE(suite_.subjects[indexOf(id)].absentBecause.find("SLUICE_PEER_MCCC_INCLUDE"),
-                  std::string::npos);
-    }
-}
-
 TEST_F(BusSuiteTest, TargetsAreOfWhatIsMeasured) {
     const auto expectThere = [this](const std::string& name, const std::string& id) {
         EXPECT_TRUE(hasScenario(name)) << name;

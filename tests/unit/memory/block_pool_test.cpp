@@ -169,25 +169,6 @@ TEST(BlockPoolTest, ThreadsMayOutliveThePool) {
 
 // ---- memory
 
-TEST(BlockPoolTest, AllocatesInSlabsAndGivesAllOfThemBack) {
-    CountingResource memory;
-    {
-        SmallPool pool(slabsOfTen(100), &memory);
-        EXPECT_EQ(pool.statistics().blocks, 0U);
-        void* const block = pool.allocate();
-        EXPECT_EQ(pool.statistics().blocks, 10U);
-        const int before = memory.allocations;
-        for (int i = 0; i < 1000; ++i) {
-            void* const other = pool.allocate();
-            pool.deallocate(other);
-        }
-        EXPECT_EQ(memory.allocations, before);
-        pool.deallocate(block);
-    }
-    EXPECT_EQ(memory.allocations, memory.deallocations);
-    EXPECT_EQ(memory.bytesInUse, 0U);
-}
-
 TEST(BlockPoolTest, TrimReturnsWhatIsNotUsed) {
     CountingResource memory;
     SmallPool pool(slabsOfTen(100), &memory);

@@ -21,7 +21,6 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -59,25 +58,6 @@ DataToken published(BufferPool& pool, std::size_t length) {
 }
 
 // ---- buffers
-
-TEST(BufferPoolTest, GivesOutEachBufferOnce) {
-    for (const std::size_t count : {1U, 2U, 7U, 8U, 9U, 100U}) {
-        BufferPool pool(optionsFor(24, count));
-        EXPECT_EQ(pool.buffers(), count);
-        for (int round = 0; round < 3; ++round) {
-            const auto buffers = acquireAll(pool);
-            std::set<std::byte*> places;
-            for (const WritableBuffer& buffer : buffers) {
-                places.insert(buffer.data());
-                EXPECT_EQ(buffer.capacity(), 24U);
-            }
-            EXPECT_EQ(places.size(), count);
-            EXPECT_EQ(pool.statistics().inUse, count);
-        }
-        EXPECT_EQ(pool.statistics().inUse, 0U);
-        EXPECT_EQ(pool.statistics().buffers, count);
-    }
-}
 
 TEST(BufferPoolTest, BuffersAreAlignedAndApart) {
     for (const std::size_t alignment : {1U, 2U, 16U, 64U, 4096U}) {

@@ -41,20 +41,6 @@ struct Owner {
     DataToken shareableToken() { return {bytes.data(), bytes.size(), &release, this, &share}; }
 };
 
-TEST(DataTokenTest, ShowsTheBytes) {
-    Owner owner;
-    owner.bytes[9] = std::byte{7};
-    const DataToken token = owner.token();
-    EXPECT_TRUE(token);
-    EXPECT_EQ(token.data(), owner.bytes.data());
-    EXPECT_EQ(token.size(), 10U);
-    int sum = 0;
-    for (const std::byte byte : token) {
-        sum += std::to_integer<int>(byte);
-    }
-    EXPECT_EQ(sum, 7);
-}
-
 TEST(DataTokenTest, CarriesTheTimeStampOfItsMaker) {
     Owner owner;
     EXPECT_EQ(owner.token().timeStamp(), 0U) << "none was given";

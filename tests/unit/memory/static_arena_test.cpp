@@ -89,20 +89,6 @@ TEST(StaticArenaTest, AlignsTheBuffer) {
 
 // ---- places the arena chooses
 
-TEST(StaticArenaTest, FillsUpFromTheBeginning) {
-    Arena<4> arena;
-    std::vector<ArenaPtr<Unit>> handles;
-    while (ArenaPtr<Unit> handle = arena.tryEmplace<Unit>(static_cast<int>(handles.size()))) {
-        ASSERT_LT(handles.size(), 4U);
-        EXPECT_EQ(offsetOf(handle, arena), handles.size() * 16);
-        handles.push_back(std::move(handle));
-    }
-    EXPECT_EQ(handles.size(), 4U);
-    for (std::size_t i = 0; i < handles.size(); ++i) {
-        EXPECT_EQ(handles[i]->value, static_cast<int>(i));
-    }
-}
-
 TEST(StaticArenaTest, UnitsThatWereFreedAreUsedAgain) {
     Arena<3> arena;
     auto first = arena.tryEmplace<Unit>(1);

@@ -69,16 +69,6 @@ TEST(LatestTest, DestroysEachValueOnce) {
     EXPECT_EQ(Tracked::alive, 0);
 }
 
-TEST(LatestTest, RefusesOneWriterTooMany) {
-    Latest<Building, 1> latest;
-    bool inner = true;
-    ASSERT_TRUE(latest.emplace(1, [&] { inner = latest.emplace(2); }));
-    EXPECT_FALSE(inner);
-    EXPECT_EQ(latest.update()->value, 1);
-    ASSERT_TRUE(latest.emplace(3)) << "the place came back";
-    EXPECT_EQ(latest.update()->value, 3);
-}
-
 TEST(LatestTest, RefusedValueStaysWithTheCaller) {
     struct Owner {
         Owner(std::unique_ptr<int>&& number) : value(std::move(number)) {}

@@ -33,11 +33,11 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if a consumer may hide messages from other consumers by holding a producer's lane.
+/// True if other consumers cannot find the messages of a lane that a consumer holds.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if a push may drop messages, so that a push may drain a closed queue.
+/// True if pushes drop old messages: a push may then remove the last message of a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -55,7 +55,7 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The time limit of functions such as push() and pop(), which wait without limit.
+/// The time limit of functions that wait as long as necessary, such as push() and pop().
 struct Forever {};
 
 /// Base of BlockingQueue and of its producer handles, with the push functions. A refused push
@@ -119,20 +119,21 @@ private:
 ///     queue.close();
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
-/// call tryPush() on its own queue, but a push() in a handler may wait for itself. A BlockingQueue
-/// must outlive all calls of its members. A producer handle must not push after the queue's end.
+/// call tryPush() on its own queue, but a push() in a handler may deadlock, because only its own
+/// thread can make room. A BlockingQueue must outlive all calls of its members, and the pushes of
+/// its producer handles.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
-/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue; lanes
-/// and MpmcRing require a noexcept move.
+/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue;
+/// MpscLanes, MpmcLanes and MpmcRing require a noexcept move.
 ///
 /// Performance: each accepted push notifies a consumer, and each consume call notifies a producer.
 /// A notification costs a load and a light fence if no thread sleeps. Each message wakes one
-/// consumer. Each freed slot wakes a producer (all with lanes) before the next handler runs.
+/// consumer. Between handlers, the consumer wakes a producer (with lanes: all) for the freed slot.
 ///
-/// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses after a consume call,
-/// and in a producer that finds the queue full. All threads share one Pacing, so its functions are
-/// const. pop() takes single messages and never pauses.
+/// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses a consumer after each
+/// consume call, and a producer before it tries again to push into a full queue. All threads share
+/// one const Pacing. pop() never pauses.
 template <class Queue, class Wait = Park, class Pacing = BatchPacing>
 class BlockingQueue : public detail::BlockingPushes<BlockingQueue<Queue, Wait, Pacing>,
                                                     typename Queue::value_type> {
@@ -236,7 +237,7 @@ public:
         return count;
     }
 
-    /// Like consume(), in the order of keyOf(const T&), for queues that merge by key.
+    /// Like consume(), but in the order of keyOf(const T&); for queues that have consumeOrdered().
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
@@ -245,13 +246,13 @@ public:
 
     // ---- Any thread
 
-    /// Frees unused memory, for queues that keep memory for later bursts.
+    /// Frees memory that the queue keeps for later messages; for queues that have trim().
     template <class Q = Queue>
     auto trim() noexcept -> decltype(std::declval<Q&>().trim()) {
         return queue_.trim();
     }
 
-    /// Refuses later and waiting pushes, and wakes waiting consumers.
+    /// Refuses later pushes and those that wait now, and wakes waiting consumers.
     void close() {
         queue_.close();
         notifyEverybody();
@@ -276,8 +277,8 @@ public:
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return queue_.sizeApprox(); }
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
-    /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor. A
-    /// consumeFor() that returns 0 arms the EventFdWait.
+    /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor.
+    /// consumeFor() arms the EventFdWait when it returns 0.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
 private:
@@ -287,7 +288,7 @@ private:
 
     // Invariant: each change that can end a wait is followed by a notification of the waiting
     // threads. Messages and slots become available out of order, so a woken thread may find
-    // nothing. A thread that had to wait, and leaves a message or a slot, wakes another thread.
+    // nothing. A thread that has waited wakes another one if it leaves messages or free slots.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -295,7 +296,7 @@ private:
     }
     template <class Ready, class Rep, class Period>
     void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
-        // Even without time left, a consumer's wait arms the descriptor of an EventFdWait.
+        // A consumer waits even for a duration of 0, because only a wait arms an EventFdWait.
         if (&side == &notEmpty_ || atMost > atMost.zero()) {
             (void)side.waitUntil(ready, deadlineAfter<Clock>(atMost));
         }
@@ -306,7 +307,7 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer; in consumeBatch() only for a complete batch.
+    /// Wakes a consumer, unless it is in consumeBatch() and awaits more messages than are queued.
     ///
     /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
     /// producer commits a message, runs a light fence, and reads the announcement, size and
@@ -346,7 +347,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // isClosed() follows the notification's fence, so a later close() sees the drop.
+                // If isClosed() is false, a later close() sees the drop (notification's fence).
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -374,7 +375,7 @@ private:
             unsigned pauses = 0;
             // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
             const auto retry = [&] {
-                // More pauses are useless, because the consumer is slow.
+                // After so many attempts the consumer is slow, and more pauses would not help.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -393,7 +394,7 @@ private:
     // ---- Consumer
 
     /// Notifies a producer and drain() after a consume call, even if the call throws. Notifies all
-    /// consumers if the queue is drained, or one if a released lane has messages.
+    /// consumers if the queue is drained, or one if the lane that the call used has more messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -413,7 +414,7 @@ private:
         }
     };
 
-    /// Wraps `handler` with a notification of producers, because the last message's slot is free.
+    /// Wraps `handler` so that each call first notifies producers of the last message's free slot.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {
@@ -467,7 +468,7 @@ private:
         return value;
     }
 
-    // RoleCheck uses StdPlatform, because it checks waiting threads and not the wrapped queue.
+    // On StdPlatform, because it checks the callers of this class and not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;

@@ -111,7 +111,7 @@ public:
 
     // ---- Any thread
 
-    /// Returns true if update() would find a newer value. Other threads receive a hint.
+    /// Returns true if update() would find a newer value; only a hint for non-reader threads.
     [[nodiscard]] bool hasNew() const noexcept {
         // Relaxed: only the reader takes values, and update() loads newest_ with acquire.
         return isNew(newest_.load(std::memory_order_relaxed));

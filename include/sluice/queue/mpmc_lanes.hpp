@@ -31,7 +31,7 @@ namespace sluice {
 /// producer's messages wait, and its pushes may return `full`. A consumer preempted in its search
 /// for a lane blocks other consumers.
 ///
-/// Errors: as for MpscLanes. A throwing handler leaves the rest of its batch in the lane.
+/// Errors: as for MpscLanes. If a handler throws, later messages stay in the lane.
 ///
 /// Performance: a push costs the same as in MpscLanes. Each consume() takes one atomic
 /// read-modify-write, to lock the list of lanes during its search.
@@ -88,7 +88,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: a consumer that later clears isHeld also calls hasArrival().
+            // Relaxed: a consumer that still holds the lane calls hasArrival() after it has let go.
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -116,12 +116,12 @@ private:
     //     consumer acquires isHeld and becomes the ring's consumer.
     //
     // Wake-ups: a consumer that finds all lanes empty or held goes to sleep, although a held lane
-    // may have a message whose notification is used up. After a consumer has released a lane, it
-    // calls hasArrival(), and wakes another consumer if the result is true. The lock orders
-    // hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that search
-    // found the lane released. If the search ran first, hasArrival() sees the message, and its
-    // caller sees the announcement of the sleeping consumer. A later push wakes the sleeping
-    // consumer.
+    // may have a message whose notification another consumer has received. Therefore a consumer
+    // that has released a lane calls hasArrival(), and wakes a sleeping consumer if the result is
+    // true. The lock orders this call and the sleeping consumer's last search. If the search ran
+    // last, it found the lane released. If hasArrival() ran last, it saw the message, and its
+    // caller sees that the other consumer announced its sleep. Later pushes wake the sleeping
+    // consumer themselves.
     //
     // tests/model/mpmc_lanes_model_test.cpp weakens E7; blocking_queue_model_test.cpp has wake-ups.
 

@@ -23,7 +23,7 @@ namespace sluice {
 /// Use MpmcRing if several threads share the work. Use MpscRing for one consumer, to save a
 /// compare-exchange per message. BlockingQueue adds functions that wait.
 ///
-/// Order: if a push returned before another push began, its message is taken first. Handlers of
+/// Order: the message of a push that returned before another push began is taken first. Handlers of
 /// different consumers may run simultaneously.
 ///
 /// Thread safety: any thread may call any member, including from a handler. MpmcRing is not
@@ -31,11 +31,11 @@ namespace sluice {
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
-/// returns `full` only if its slot still holds the message of an earlier lap.
+/// returns `full` only if the message pushed capacity() pushes earlier still has its slot.
 ///
-/// Performance: without interference, a push takes one compare-exchange, and consuming a message
-/// takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for all its
-/// messages. Capacity and memory are as in MpscRing.
+/// Performance: if no other thread interferes, a push takes one compare-exchange, and consuming a
+/// message takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for
+/// all its messages. Capacity and memory are as in MpscRing.
 //
 // An MpmcRing has at least two slots, because with one slot skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
@@ -153,8 +153,8 @@ protected:
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Like consume(), but stops if mayTake(position) is false for the oldest message. Once
-    /// mayTake(position) is true, it must stay true until this message is taken.
+    /// Like consume(), but stops if mayTake() returns false for the position of the oldest message.
+    /// Once it has returned true for a position, it must do so until this message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());
@@ -194,8 +194,8 @@ private:
     //
     // Happens-before edges, which tests/model/mpmc_ring_model_test.cpp weakens one by one:
     //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
-    //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
-    //     or E4 passes it on from the producer that did.
+    //   E2 reuse: a consumer destroys a message and releases the sequence; the next producer
+    //     acquires it, directly or from another producer through E4.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
     //   E4 order: a push claims slots with release and acquire, and sees what the last push saw.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts

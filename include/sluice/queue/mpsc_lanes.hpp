@@ -40,10 +40,10 @@ class MpmcLanes;
 /// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue:
 /// its pushes then return `closed`, and its remaining messages are destroyed with the Producer.
 ///
-/// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane.
-/// An idle lane costs a few nanoseconds if its cache lines are near, and 20 ns otherwise.
-/// producer() allocates a lane, which is freed after its producer has gone and its messages are
-/// consumed. The memory resource must support calls from several threads.
+/// Performance: a push is wait-free, without an atomic read-modify-write. A consume call visits
+/// every lane; an idle lane takes a few nanoseconds if its cache lines are in the cache, and 20 ns
+/// otherwise. producer() allocates a lane, which is freed after its producer has gone and its
+/// messages are consumed. The memory resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
@@ -122,13 +122,13 @@ public:
     }
 
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
-    /// smallest key first. The messages queued at the call are handled in key order if each lane is
-    /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Choosing the next lane visits all lanes.
+    /// smallest key first. Messages queued at the call are handled in key order if each producer
+    /// pushes in key order. A message pushed during the call may be handled later than its key
+    /// demands. Equal keys of a producer keep their order. Each change of lane visits all lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // `limit` counts now, because a fast producer could keep the call from returning.
+        // Counts the messages first: otherwise a fast producer could keep the call from returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {
@@ -246,7 +246,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Out of line, because consume() needs the registers.
+    /// Removes the current lane. Out of line, so that consume() keeps its variables in registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
@@ -380,7 +380,7 @@ struct MpscLanes<T, Traits>::Lane {
         return lane;
     }
 
-    /// Ends the ownership of the producer or the queue. The last of the two owners frees the lane.
+    /// Ends the ownership by producer or queue. The last of the two owners frees the lane.
     static void unref(Lane& lane, unsigned char side) noexcept {
         if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
             std::pmr::memory_resource* const memory = lane.memory;

@@ -34,7 +34,7 @@ namespace sluice {
 /// messages queued, being pushed or being handled.
 ///
 /// Performance: a push takes one compare-exchange unless another push interferes; consuming is
-/// wait-free. The capacity, 1 to a quarter of the Index range, is exact, but storage is rounded up
+/// wait-free. The capacity (1 to a quarter of the Index range) is exact; the storage is rounded up
 /// to a power of two. Only the constructor allocates memory, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpscRing
@@ -146,7 +146,7 @@ public:
     /// Returns true if consume() would find a message or a skipped slot.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object that reads one word. Valid until a slot is freed.
+    /// hasArrival() as a function object of one read; valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         return arrivalAt(head_.load(std::memory_order_relaxed));  // only this thread writes it
     }
@@ -201,7 +201,7 @@ private:
     // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // This store may replace a newer cachedHead_, which only makes the next push reread head_.
+        // This store may overwrite a newer cachedHead_; the next push then only rereads head_.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;

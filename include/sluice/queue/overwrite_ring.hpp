@@ -18,8 +18,8 @@ namespace sluice {
 
 /// The settings of an OverwriteRing.
 struct OverwriteRingTraits : QueueTraits {
-    /// Whether several threads may push simultaneously. If false, only pushes that drop a message
-    /// take read-modify-writes.
+    /// Whether several threads may push simultaneously. If false, a push takes read-modify-writes
+    /// only if it drops a message.
     static constexpr bool manyProducers = true;
 };
 
@@ -33,11 +33,11 @@ struct OverwriteRingTraits : QueueTraits {
 /// Use Latest if only the newest message counts, and MpmcRing if no message may be lost.
 /// BlockingQueue adds functions that wait.
 ///
-/// Order: if a push returned before another push began, its message is taken or dropped first.
+/// Order: the message of a push that returned before another push began is taken or dropped first.
 ///
 /// Thread safety: any thread may call any member; without manyProducers, one thread at a time
 /// pushes. A push only waits if preempted threads occupy all slots (at least four). A thread
-/// preempted while moving a message occupies a slot, so the ring keeps one message less. A producer
+/// preempted while it moves a message keeps a slot, so the ring holds one message less. A producer
 /// preempted mid-push blocks delivery until capacity() later pushes have dropped its message.
 ///
 /// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
@@ -181,7 +181,7 @@ public:
         return static_cast<Index>(dropped_.load(std::memory_order_acquire) / Positions::one);
     }
 
-    /// The approximate number of messages, also in pushes or handlers; at most capacity().
+    /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // The counts are loaded before tail_, so concurrent pushes only enlarge the difference.
         const Index done = this->done();
@@ -196,16 +196,16 @@ private:
     // Each push owns a position. A slot's sequence is a position p of this slot plus a state:
     // empty, busy (a thread takes the message, or builds a message that is dropped), filling (p's
     // owner builds its message), or filled (with p's message). A position is decided when it is
-    // taken, dropped or skipped. All positions of a slot below p are decided, and p itself in the
-    // states empty and busy.
+    // taken, dropped or skipped. All lower positions of the slot are decided; so is p if the state
+    // is empty or busy.
     //
     // Invariants, on unbounded positions:
     //   The position in a slot's sequence never decreases, and a decided position stays decided. At
     //     most one thread is inside a slot; other threads only raise its position. A push enters
     //     its position's slot, or skips the position if a thread is inside or later pushes have
-    //     decided the position. The push decides the position `capacity` earlier before it
-    //     publishes or skips its own position, because the ring may then be drained and destroyed.
-    //   taken_, dropped_ or skipped_ counts each position once. head_ <= tail_ is a hint.
+    //     decided the position. Before a push publishes or skips its position, it decides the one
+    //     `capacity` earlier, because other threads may afterwards drain and destroy the ring.
+    //   taken_, dropped_ or skipped_ counts each position once. head_ is only a hint (<= tail_).
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
     // Happens-before edges, which tests/model/overwrite_ring_model_test.cpp weakens one by one:
@@ -281,8 +281,8 @@ private:
         }
     }
 
-    /// Decides position `p` by dropping its message, if any. The owner of `p` enters the slot
-    /// instead, and drops an earlier message. Returns true if no thread was in the slot.
+    /// Decides position `p` by dropping its message, if any. If the caller owns `p`, drops an
+    /// earlier message and enters the slot instead. Returns true if no other thread was in it.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -328,7 +328,7 @@ private:
                    push.isInside && !slot.sequence.compare_exchange_strong(
                                         seen, result, std::memory_order_release,  // E1 publish
                                         std::memory_order_relaxed)) {
-            // Relaxed: after a failed exchange, another thread has dropped `p` and written no data.
+            // Relaxed: the exchange fails if another thread has decided `p`, which writes no data.
             if (push.isBuilt) {
                 slot.cell.destroy();
             }

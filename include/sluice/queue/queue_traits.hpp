@@ -43,9 +43,9 @@ struct QueueTraits {
 
     /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. With n
     /// bits, a position repeats after a lap of 2^(n-1) messages; 64 bits never wrap in practice. A
-    /// producer of an MpscRing preempted mid-push for about a lap would overwrite a message, as
-    /// would a thread of an MpmcRing preempted before its compare-exchange for exactly a lap. Use 8
-    /// and 16 bits only in tests of the wrap-around.
+    /// message would be overwritten if a producer of an MpscRing were preempted mid-push for about
+    /// a lap, or a thread of an MpmcRing before its compare-exchange for exactly a lap. Use 8 and
+    /// 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 
     /// The first ring position, an even number. Tests of the wrap-around set a high position.

@@ -18,7 +18,7 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// The size of a segment's slots in bytes, or more if minSegmentSlots slots are larger.
+    /// The bytes of all slots of a segment; more if minSegmentSlots slots do not fit.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
     /// The bytes of unused segments kept for later messages; at least one segment is kept.
@@ -32,7 +32,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a bound without later allocations. A SegmentQueue with a limit refuses pushes.
+/// or MpscLanes for a bound without later allocations. A limit makes pushes fail with `full`.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
@@ -173,7 +173,7 @@ public:
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// The approximate number of messages, also in pushes or handlers; at most capacity().
+    /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so concurrent pushes only enlarge the difference.
@@ -301,7 +301,7 @@ private:
         return true;
     }
 
-    /// The slot at the consumer's position, which a producer has claimed in a linked segment.
+    /// The slot at head_. Call oldest() only if head < tail, so that the segment is linked.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link
@@ -349,7 +349,7 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// The segment's filled() or skipped() after the push of this lap; other values are outdated.
+    /// filled() or skipped() of the segment after this lap's push; before it, the last lap's value.
     Atomic<unsigned char> state;
     Cell cell;
 };

@@ -41,16 +41,16 @@ struct Span {
 /// BlockingQueue adds functions that wait.
 ///
 /// Thread safety: one thread at a time pushes, one thread at a time consumes, and any thread may
-/// call the other members. Handing over a role to another thread needs synchronization. A handler
-/// may push into its own queue if its thread is also the producer.
+/// call the other members. Handing the role of producer or consumer to another thread needs
+/// synchronization. A handler may push into its own queue if its thread is also the producer.
 ///
 /// Errors: a throwing constructor of T leaves the queue unchanged. Constructors of T should be
 /// noexcept, which makes pushes faster. A constructor of T must not push into its own queue.
 ///
-/// Performance: every operation is wait-free. Between close() and the first true result,
-/// isDrained() takes a heavy fence (some microseconds). The capacity, 1 to a quarter of the Index
-/// range, is exact, but storage is rounded up to a power of two. Only the constructor allocates
-/// memory, and only with dynamicCapacity.
+/// Performance: every operation is wait-free. After close(), isDrained() runs a heavy fence (some
+/// microseconds) until it has once returned true. The capacity (1 to a quarter of the Index range)
+/// is exact; the storage is rounded up to a power of two. Only the constructor allocates memory,
+/// and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
 public:
@@ -218,8 +218,8 @@ public:
         return peek();
     }
 
-    /// Destroys the message that front() returned, and frees its slot. popFront() on an empty queue
-    /// asserts, and does nothing in release builds.
+    /// Destroys the message that front() returned, and frees its slot. On an empty queue, fails an
+    /// assertion; release builds do nothing.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const bool hasFront = head_.load(std::memory_order_relaxed) != cachedTail_;  // own variable
@@ -256,7 +256,7 @@ public:
     /// Returns true if consume() would find a message.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object that reads one word. Valid until a slot is freed.
+    /// hasArrival() as a function object of one read; valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         // Relaxed: only the consumer writes head_, and consume() acquires tail_.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
@@ -290,7 +290,7 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The approximate number of used slots, including that of the handler; at most capacity().
+    /// The approximate number of messages queued or being handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so concurrent pushes only enlarge the difference.
@@ -354,7 +354,7 @@ private:
     };
 
     /// The slow path of tryEmplace() for throwing constructors, full or closed rings, and full
-    /// fences. Called as a tail call, so that tryEmplace() needs no stack frame on the fast path.
+    /// fences in light(). A tail call, so that the fast path of tryEmplace() needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -390,7 +390,7 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes into free slots. Returns the number of pushes; 0 if closed.
+    /// Announces up to `max` pushes, one per free slot. Returns their number; 0 if closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -425,7 +425,7 @@ private:
         return {Span<T>{first, count - wrapped}, Span<T>{begin, wrapped}};
     }
 
-    /// Returns true if the producer knows that a slot is free. Prefetches a later free slot.
+    /// Returns true if the slot at `tail` is known to be free. Prefetches a later free slot.
     bool isKnownFree(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -458,12 +458,12 @@ private:
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // If announced_ equals tail_, which is loaded later, no push ran between the loads.
+        // If announced_ equals the tail_ that is loaded after it, no push ran between the loads.
         const Index announced = announced_.load(std::memory_order_acquire);  // E5 give up
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // drained_ is kept, because a later push changes announced_ before it is refused.
+            // Stored, because a later push changes announced_ before it is refused.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;

@@ -37,7 +37,7 @@ public:
 
     void clear() const noexcept {
         std::uint64_t count = 0;
-        // The result of read() does not matter, because an empty counter is no error.
+        // read() fails if the counter is 0, which is no error here.
         [[maybe_unused]] const auto size = ::read(number_, &count, sizeof count);
     }
 
@@ -61,13 +61,13 @@ private:
 ///     }
 ///
 /// A timed wait that returns false arms the descriptor. A notification makes an armed descriptor
-/// readable, until the next wait that times out. The descriptor may become readable without a
+/// readable; the next wait that times out clears it. The descriptor may become readable without a
 /// message. EventFdWait works like Park until descriptor() is called.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the EventFdWait ends. Publishers make no system call while the
-/// consumer is busy.
+/// descriptor from the loop before the EventFdWait ends. A notification makes no system call unless
+/// a thread sleeps or the descriptor is armed.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
@@ -88,7 +88,7 @@ public:
         park_.wait(ready);
     }
 
-    /// Returns false and arms the descriptor at `deadline`. Calls `ready` at least once.
+    /// At `deadline`, arms the descriptor and returns false. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {
@@ -102,7 +102,7 @@ public:
         signalIfArmed();
     }
 
-    /// Wakes one of the threads that wait for the same condition, and the event loop if armed.
+    /// Wakes one of the waiting threads, and the event loop if the descriptor is armed.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         park_.notifyOne(isDue...);  // as in notifyAll()
@@ -125,7 +125,7 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may concurrently end the last arming.
+        // Relaxed: only this thread arms. A notifier may end the previous arming concurrently.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
@@ -152,7 +152,7 @@ private:
             // Writes to the descriptor before arming_ changes: if this thread is preempted in
             // between, the next notifier writes, too.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2, and the exchange only avoids redundant writes.
+            // Relaxed: the kernel provides E2, and the exchange only saves redundant write() calls.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

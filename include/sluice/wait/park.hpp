@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-/// `now` plus the duration; the clock's last time point on overflow, and `now` if negative.
+/// `now + atMost`; on overflow the clock's last time point, and `now` if `atMost` is negative.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -32,8 +32,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // If `now` is before the epoch, `last - now` would overflow. The factor keeps rounded sums
-    // within the clock's range.
+    // max(), because `last - now` overflows if `now` is before the epoch. The factor leaves room
+    // for rounding errors, so that `now + atMost` does not overflow.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -60,7 +60,7 @@ public:
     template <class StillWaiting>
     void park(std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
               std::chrono::nanoseconds atMost) noexcept {
-        // The kernel compares the high half again, so the sleep misses no later change.
+        // The kernel only sleeps if the high half is still unchanged, so no later change is missed.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         if (stillWaiting(seen)) {
             sleep(highHalf(word), static_cast<std::uint32_t>(seen >> 32U), atMost);
@@ -88,7 +88,7 @@ private:
         (most == 1 ? one : all)(address);
     }
 #else
-    // A 32-bit program may have 64-bit times, which SYS_futex would misread as two words.
+    // In a 32-bit program with a 64-bit time_t, SYS_futex would misread the timeout.
 #if defined(SYS_futex_time64)
     static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
                                                                         : SYS_futex;
@@ -170,7 +170,7 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// condition variable if the data has a mutex.
 ///
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
-/// notifyAll() wakes all sleeping threads, and notifyOne() one more of them. Use notifyOne() if all
+/// notifyAll() wakes all sleeping threads; each notifyOne() wakes one more. Use notifyOne() if all
 /// threads wait for the same condition and each change serves one thread. A woken thread that
 /// leaves work for another thread must call notifyOne(). A notifier preempted mid-call delays the
 /// woken threads until the next notification. A waiter that sees a notifier's change also sees all
@@ -179,8 +179,8 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
 /// Performance: a notification without sleeping threads costs a load and a light fence. The first
-/// thread to sleep runs a heavy fence. After 8 waits in a row without a successful poll, only one
-/// wait in 16 polls, until a poll succeeds. Park never allocates.
+/// thread to sleep runs a heavy fence. After 8 waits in a row without a successful poll, only every
+/// 16th wait polls before it sleeps, until a poll succeeds. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -218,8 +218,8 @@ public:
         }
     }
 
-    /// Wakes one sleeping thread, after a change that serves one thread. If a thread may sleep,
-    /// notifyOne() first calls isDue(), and wakes none if isDue() returns false.
+    /// Wakes one sleeping thread, after a change that serves one thread. If threads may be asleep,
+    /// first calls isDue() if it was passed, and wakes none if isDue() returns false.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         if (hasAnybody()) {
@@ -246,7 +246,7 @@ protected:
     /// Ends the wait of an announced waiter. Returns true if the waiter had been notified.
     bool cancelWait(Epoch epoch) noexcept { return leave(epoch, Leaving::withoutPermit); }
 
-    /// Sleeps until a notification after announce(). Returns false if `deadline` passed first.
+    /// Sleeps until a notification follows announce(). Returns false if `deadline` passed first.
     [[nodiscard]] bool sleepUntil(Epoch epoch, typename Clock::time_point deadline) noexcept {
         std::chrono::nanoseconds left = longestSleep;
         while (!leave(epoch, Leaving::withPermit)) {
@@ -283,13 +283,13 @@ private:
     //
     // Edges:
     //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. At least one of
-    //     them sees the other's write.
+    //     notifier writes the condition, runs a light fence and reads the state. Either the waiter
+    //     sees the change, or the notifier sees the waiter.
     //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
     //   E3 join: a waiter that joins announced waiters runs no fence, because their fence ordered
     //     the change of each notifier that read an older state: markAnnounced() releases,
-    //     announce() acquires. A notifier that changes the state is acquired by the waiter, or
-    //     wakes the waiter.
+    //     announce() acquires. A notifier changes the state either before announce(), which then
+    //     acquires the change, or after it, which wakes the waiter.
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
@@ -326,8 +326,9 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Ends a wait. Returns true if the waiter was notified. `withPermit` waiters leave only if
-    /// notified. `withoutPermit` waiters leave, and take a permit only if each waiter has one.
+    /// Ends a wait. `withPermit`: only if the waiter was notified. `withoutPermit`: always, and
+    /// takes a permit only if there is one for each waiter. Returns true if the waiter was
+    /// notified.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -344,7 +345,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire (E2), because leave() may take a newer permit than its load has seen.
+            // Acquire (E2), because the permit may be newer than the one seen by the load above.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
@@ -371,7 +372,7 @@ private:
                 return;
             }
             isServed = permits == waitersOf(seen);
-            // Release: E2, and E3 even where the state keeps its value.
+            // Release: E2, and E3 even if the exchange stores the old value.
         } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
                                                std::memory_order_release,
                                                std::memory_order_relaxed));
@@ -414,7 +415,7 @@ private:
         }
     }
 
-    /// A guard for conditions that throw: cancels the wait, or passes the notification on.
+    /// A guard: if `ready` throws, cancels the announced wait, or notifies another thread instead.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -488,7 +489,7 @@ private:
 
 using Park = BasicPark<>;
 
-/// A pacing policy that pauses after small batches, so that the next batch is larger.
+/// A pacing policy that pauses after polls with few messages, so that later polls deliver more.
 ///
 /// A consumer that polls again immediately reads the cache line that the producer is filling, so
 /// each message waits for the line's transfer: see docs/decisions/batch-pacing.md. Use NoPacing if

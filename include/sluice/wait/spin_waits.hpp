@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// A wait strategy that polls: a short spin first, then polls with a yield to other threads.
+/// A wait strategy that polls without sleeping: first with pauses, then with yields in between.
 ///
 /// Use SpinThenYield if threads may outnumber cores and a fully loaded core is acceptable. Use
 /// BusySpin if the waiting thread has its own core, and Park for long waits. Any number of threads

@@ -28,15 +28,15 @@ namespace sluice {
 ///     while (set.wait()) {  // until both are closed and drained
 ///     }
 ///
-/// A poll function handles at most a batch of messages of its source. The poll returns false or 0
+/// A poll function should handle a limited number of its source's messages. It returns false or 0
 /// if the source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
 /// Thread safety: any thread may call notify(). All other functions, and destroying sources of the
-/// set, are for one thread at a time. A poll may call everything but the wait functions.
+/// set, are for one thread at a time. Poll functions may call all members but the wait functions.
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
-/// Performance: a source in a set adds two loads and a fence to a notification. add() allocates.
+/// Performance: notifying a source in a set costs two more loads and a fence. add() allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicWaitSet {
 public:
@@ -51,7 +51,7 @@ public:
     /// What a wait found.
     struct Ready {
         Source source = none;
-        /// True if the source has left the set: a drained queue, or a timer that does not repeat.
+        /// True if the source has left the set: it is a drained queue, or a single-shot timer.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -142,8 +142,8 @@ private:
     // Edges:
     //   E1 join: the set's thread writes set_, runs a heavy fence before it sleeps and polls the
     //     source; a notifier changes the source, runs Park's light fence and reads set_. Either the
-    //     poll sees the source's change, or the notifier sees the set. Only this thread sleeps in
-    //     the set's Park, so each sleep runs the fence.
+    //     poll sees the source's change, or the notifier sees the set. Each sleep runs the fence,
+    //     because this thread is always the first one to sleep in the set's Park.
     //   E2 set: join() stores set_ with release after the set's construction; notifySet() acquires.
 
     using RoleCheck = sluice::RoleCheck<Platform>;

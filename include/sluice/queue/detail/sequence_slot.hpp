@@ -140,7 +140,7 @@ public:
                Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
     }
 
-    /// The approximate number of slots in use, at most capacity(); counts pushes and handlers.
+    /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
         // `passed` is loaded before `tail`, so concurrent pushes only enlarge the difference.
@@ -179,8 +179,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // A push prefetches the slot that is `prefetchDistance` positions ahead, because its
-        // compare-exchange waits until all earlier stores are done.
+        // Each push prefetches the slot of a later push, because a compare-exchange waits for all
+        // earlier stores, also for one that misses the cache.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -190,7 +190,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // The ring is only full if tail_ has not changed since `tail` was loaded.
+                // freeSlots() also returns 0 if `tail` is outdated; the ring is full if it is not.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

@@ -344,8 +344,8 @@ public:
     }
 
     /// Waits until no object runs, has messages to handle, or has a due timer; the caller then sees
-    /// all writes of the handlers. Messages that handlers post during the wait count. Waiting
-    /// coroutines, and objects that wait for their restart, do not count. Returns false at the
+    /// all writes of the handlers. The wait includes messages that handlers post during it, but no
+    /// waiting coroutines and no objects that wait for their restart. Returns false at the
     /// deadline. In a handler of the pool, which is a misuse, returns false without waiting.
     [[nodiscard]] bool waitUntilIdle(TimePoint deadline) {
         const bool isOwnHandler = current_ != nullptr && current_->pool == this;

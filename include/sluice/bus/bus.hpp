@@ -617,7 +617,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // Adds the message being handled, which occupies no slot with dropOldest.
+                    // Adds 1 for the message being handled, which has no slot with dropOldest.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);

@@ -30,8 +30,8 @@ struct TagHeterEventQueue : TagHeter {};
 // Without threads in the standard library, all objects of this module need SingleThreading, and one
 // task at a time may use them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
-/// For objects that several threads share, with a user-defined lock type that has lock() and
-/// unlock(). Parameters other than LockType do not affect how threads wait.
+/// The Threading of objects that several threads share, with a user-defined lock type that has
+/// lock() and unlock(). Parameters other than LockType do not affect how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -43,7 +43,7 @@ struct GeneralThreading {
     using ConditionVariable = ConditionType;
 };
 
-/// For objects that several threads share; the default Threading.
+/// The Threading of objects that several threads share; the default.
 ///
 /// A Threading may name `Wait`, the wait strategy of a queue, which is Park by default.
 ///
@@ -57,8 +57,8 @@ template <class LockType, template <class> class AtomicType = std::atomic,
 struct GeneralThreading;
 #endif
 
-/// For objects that one thread at a time uses: no locks, atomic operations or fences. Another
-/// thread may use the object after a synchronised hand-over while no call is running.
+/// The Threading of objects that one thread at a time uses: no locks, atomic operations or fences.
+/// Another thread may use the object after a synchronised hand-over while no call is running.
 struct SingleThreading {
     struct Mutex {
         void lock() noexcept {}

@@ -61,7 +61,7 @@ using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// The fork's policies for the fastest shared queue; the default policies are as fast.
+/// The policies of eventpp's fork for a fast shared queue; the default policies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

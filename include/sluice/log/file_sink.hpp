@@ -251,7 +251,7 @@ public:
     }
 
 private:
-    /// A sort key, oldest first: whether the time is past, time of the last write, length of the
+    /// A rotated file, sorted by: whether its time is past, time of the last write, length of the
     /// name (numbers in a second have no upper limit), name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 

@@ -118,7 +118,7 @@ private:
 
 #else
 
-/// A thread with options, which std::thread could set only after the start, too late to fail.
+/// A thread that starts with its options, so that start() fails if the system refuses an option.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;

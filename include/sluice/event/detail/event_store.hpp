@@ -342,7 +342,7 @@ private:
         size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E2
     }
 
-    /// noteHighWater() precedes each fall of size_, so that producers need no maximum.
+    /// noteHighWater() is called before size_ falls, so that producers compute no maximum.
     void noteHighWater(const Guard& /*guard*/) noexcept {
         highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
     }

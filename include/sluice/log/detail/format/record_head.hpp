@@ -80,7 +80,7 @@ struct FieldBytes {
 };
 
 /// The thread's mdc (mapped diagnostic context): texts that spdlog 1.14 or later adds to each line
-/// of the thread. The texts become fields of the record's context.
+/// of the thread. The mdc's texts become fields of the record's context.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;

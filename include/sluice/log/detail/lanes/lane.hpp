@@ -295,8 +295,8 @@ public:
     }
 
     /// Sleeps until half of the lane is free and fits() is true, until `closed` is set, or until
-    /// `until`. The thread waits for half of the lane, because a wake-up per freed record would
-    /// cost more than the record; `until` limits the wait for a slow sink.
+    /// the time `until`. The thread waits for half of the lane, because a wake-up per freed record
+    /// would cost more than the record; `until` limits the wait for a slow sink.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         // Relaxed: no data depends on `closed`, and the event count reads it again after close().

@@ -40,7 +40,7 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// True if the callable's first parameter is Message or a base of it, not a conversion target.
+/// True if the callable's first parameter is Message or a base class, not a type made from Message.
 /// Templates and overloaded operators count as true, because their parameter type is unknown.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};

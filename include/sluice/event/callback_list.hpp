@@ -169,7 +169,7 @@ public:
 
     void clear() noexcept { const Clearing clearing(*this); }
 
-    /// A Clearing clears its list in its destructor, even if callbacks destroy the list.
+    /// Clears a list at the end of a scope, even if callbacks destroy the list.
     class Clearing {
     public:
         explicit Clearing(const CallbackList& list) noexcept : core_(list.core()) {

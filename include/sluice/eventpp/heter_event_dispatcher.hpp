@@ -64,9 +64,9 @@ public:
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The
-    /// arguments other than `first` select the prototype; with ArgumentPassingIncludeEvent, all
-    /// arguments do.
+    /// Calls the listeners of event `first`, or of the event that getEvent() returns. With
+    /// ArgumentPassingIncludeEvent, all arguments select the prototype, otherwise all except
+    /// `first`.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {

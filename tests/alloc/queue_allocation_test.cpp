@@ -1,9 +1,6 @@
 #include "support/allocation_count.hpp"
-#include "support/crew.hpp"
 #include "support/queue_shapes.hpp"
-#include "support/scale.hpp"
 #include "support/stamp.hpp"
-#include "support/watchdog.hpp"
 
 #include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
@@ -15,12 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cinttypes>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <thread>
 
 namespace sluice::test {
 namespace {
@@ -70,57 +64,6 @@ TYPED_TEST(QueueAllocationTest, PushAndPopAllocateNothing) {
     EXPECT_EQ(accepted, room + 4 * room - 1);
     EXPECT_EQ(afterClose, SendResult::closed);
     EXPECT_TRUE(isDrained);
-}
-
-template <class Shape, class Producer>
-void pushAll(Producer& producer, std::size_t self, std::uint64_t messages) {
-    for (std::uint64_t i = 0; i < messages;) {
-        SendResult result;
-        if constexpr (Shape::isBlocking) {
-            result = producer.push(Stamp::of(self, i));
-        } else {
-            result = producer.tryPush(Stamp::of(self, i));
-        }
-        if (result == SendResult::ok) {
-            ++i;
-        } else {
-            std::this_thread::yield();
-        }
-    }
-}
-
-TYPED_TEST(QueueAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
-    constexpr std::size_t producers = TypeParam::manyProducers ? 2 : 1;
-    const std::uint64_t each = scaled(20000);
-    TestQueue<TypeParam, Stamp, room> queue;
-    std::atomic<std::uint64_t> received{0};
-    const Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "size %zu, received %" PRIu64 "\n", queue.sizeApprox(), received.load());
-    });
-    auto first = queue.producer();
-    passThroughEveryPlace(queue, first);
-    Crew crew;
-    for (std::size_t self = 0; self < producers; ++self) {
-        crew.add([&, self, producer = queue.producer()]() mutable {
-            pushAll<TypeParam>(producer, self, each);
-        });
-    }
-
-    const AllocationCount count;
-    crew.start();
-    while (received.load(std::memory_order_relaxed) < producers * each) {
-        std::size_t harvested = 0;
-        if constexpr (TypeParam::isBlocking) {
-            harvested = queue.native().consume([](Stamp&) {});
-        } else {
-            harvested = queue.consume([](Stamp&) {});
-        }
-        received.fetch_add(harvested, std::memory_order_relaxed);
-        if (harvested == 0) {
-            std::this_thread::yield();
-        }
-    }
-    EXPECT_EQ(count.allocations(), 0U);
 }
 
 TEST(QueueSetUpAllocationTest, CapacityInTheTypeNeverAllocates) {

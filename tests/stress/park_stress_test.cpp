@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <string>
 #include <thread>
-#include <vector>
 
 // No wake-up is lost: each of these tests hangs, and the watchdog tells where, if a single one is.
 
@@ -156,41 +155,6 @@ TYPED_TEST(ParkStressTest, TimedWaitersComeAndGo) {
     patient.join();
     impatient.join();
     EXPECT_GT(givenUp.load(), 0);
-}
-
-TYPED_TEST(ParkStressTest, ManyWaitersAndManyNotifiers) {
-    constexpr int rounds = 300 * effort;
-    constexpr int notifiers = 3;
-    constexpr int waiters = 3;
-    std::atomic<int> sum{0};
-    std::atomic<int> seen{0};
-    const test::Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "sum %d, seen %d of %d\n", sum.load(), seen.load(), rounds * notifiers);
-    });
-    std::vector<std::thread> crew;
-    for (int i = 0; i < notifiers; ++i) {
-        crew.emplace_back([&] {
-            for (int round = 1; round <= rounds; ++round) {
-                sum.fetch_add(1, std::memory_order_release);
-                this->park.notifyAll();
-                this->park.wait(this->reached(seen, round * waiters));
-            }
-        });
-    }
-    for (int i = 0; i < waiters; ++i) {
-        crew.emplace_back([&] {
-            for (int round = 1; round <= rounds; ++round) {
-                this->park.wait(this->reached(sum, round * notifiers));
-                seen.fetch_add(1, std::memory_order_release);
-                this->park.notifyAll();
-            }
-        });
-    }
-    for (std::thread& thread : crew) {
-        thread.join();
-    }
-    EXPECT_EQ(sum.load(), rounds * notifiers);
-    EXPECT_EQ(seen.load(), rounds * waiters);
 }
 
 }  // namespace

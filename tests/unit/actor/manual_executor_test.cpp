@@ -176,41 +176,6 @@ namespace custom {
 
 using namespace test;
 
-class Noted : public TimedExecutorTask {
-public:
-    Noted() : TimedExecutorTask(&Noted::note, &Noted::wakeUp) {}
-    bool isWoken = false;
-
-private:
-    static void note(ExecutorTask& /*task*/) {}
-    static bool wakeUp(TimedExecutorTask& task) {
-        static_cast<Noted&>(task).isWoken = true;
-        return false;
-    }
-};
-
-TEST(ExecutorTest, AlarmIsSetOnceAndMayBeMoved) {
-    using namespace std::chrono_literals;
-    ManualExecutor executor;
-    Noted task;
-    executor.addAlarm(task);
-    executor.runFor(1s);
-    EXPECT_FALSE(task.isWoken) << "it was not set";
-    executor.setAlarm(task, executor.now() + 1s);
-    executor.setAlarm(task, executor.now() + 3s);
-    executor.runFor(2s);
-    EXPECT_FALSE(task.isWoken);
-    executor.runFor(1s);
-    EXPECT_TRUE(task.isWoken);
-    task.isWoken = false;
-    executor.runFor(1h);
-    EXPECT_FALSE(task.isWoken);
-    executor.setAlarm(task, executor.now() + 1s);
-    executor.removeAlarm(task);
-    executor.runFor(1h);
-    EXPECT_FALSE(task.isWoken);
-}
-
 /// Runs each task at once, and counts the waits for an end.
 class AtOnce final : public Executor {
 public:

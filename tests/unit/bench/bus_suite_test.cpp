@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 
 namespace sluice::bench {
 namespace {
@@ -93,23 +91,6 @@ TEST_F(BusSuiteTest, ScenariosOfAllModesRunWithATable) {
     }
 }
 
-// Both libraries have the same shapes, so that none is compared with another one.
-TEST_F(BusSuiteTest, ShapesOfBothLibrariesAreAlike) {
-    std::set<std::set<std::pair<std::size_t, std::size_t>>> all;
-    for (const BusSubject& subject : busSubjects()) {
-        if (subject.info.absentBecause.empty() &&
-            subject.info.id.find("/full:visitor") != std::string::npos) {
-            std::set<std::pair<std::size_t, std::size_t>> shapes;
-            for (const BusShape& shape : subject.shapes) {
-                shapes.insert({shape.bytes, shape.depth});
-            }
-            EXPECT_EQ(shapes.size(), 5U) << subject.info.id;
-            all.insert(shapes);
-        }
-    }
-    EXPECT_EQ(all.size(), 1U);
-}
-
 // The machine decides whether a message is lost. Each lost message is counted.
 TEST_F(BusSuiteTest, AFloodKnowsWhatBecameOfEachMessage) {
     const Round high = run("high-under-flood-64B", "sluice/full:visitor");
@@ -178,21 +159,6 @@ TEST_F(BusSuiteTest, ModesDifferInAdmission) {
         const std::uint64_t batches = 2;  // the first is the run-in
         EXPECT_EQ(counts.accepted, batches * room) << id;
         EXPECT_EQ(counts.rejected, batches * 7 * room) << id;
-    }
-}
-
-TEST_F(BusSuiteTest, TargetsAreOfWhatIsMeasured) {
-    const auto expectThere = [this](const std::string& name, const std::string& id) {
-        EXPECT_TRUE(hasScenario(name)) << name;
-        EXPECT_TRUE(hasSubject(id)) << id;
-    };
-    for (const Target& target : suite_.targets) {
-        expectThere(target.scenario, target.subject);
-        const std::string documented = target.baseline.substr(0, target.baseline.rfind(pacedMark));
-        EXPECT_TRUE(documented.empty() || hasSubject(documented)) << target.baseline;
-    }
-    for (const LineTarget& target : suite_.lineTargets) {
-        expectThere(target.scenario, target.subject);
     }
 }
 

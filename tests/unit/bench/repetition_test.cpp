@@ -66,26 +66,6 @@ TEST(InterleaveTest, ReportsAFailureAndDoesNotRunThatEntryAgain) {
     EXPECT_EQ(series[1].roundNs.size(), 5U);
 }
 
-// Each round keeps its turn, and the activity of the system meanwhile.
-TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
-    const auto entry = [] {
-        Round round = roundOf(7);
-        round.time(0, 70, 10, 2);
-        return round;
-    };
-    const std::vector<Series> series =
-        interleave({entry, entry, entry}, {1, 3}, [](std::size_t, std::size_t) {});
-    for (std::size_t round = 0; round < 3; ++round) {
-        const RoundRecord& record = series[0].records.at(round);
-        EXPECT_EQ(record.index, round);
-        EXPECT_EQ(record.place, (3 - round) % 3);
-        EXPECT_EQ(record.ns, 7);
-        EXPECT_EQ(record.timedNs, 70);
-        EXPECT_EQ(record.clockReads, 2U);
-        EXPECT_EQ(record.counts.delivered, 1U);
-    }
-}
-
 RoundConditions lines(double before, double after) {
     return {std::min(before, after), std::max(before, after), 0, 0};
 }

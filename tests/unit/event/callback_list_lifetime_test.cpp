@@ -133,20 +133,6 @@ TYPED_TEST(CallbackListLifetimeTest, CallbackMayDestroyItsList) {
     EXPECT_EQ(captured.use_count(), 1);
 }
 
-// A list that is owned by its own callbacks lives until the last of them is destroyed.
-TYPED_TEST(CallbackListLifetimeTest, ListMayBeOwnedByItsOwnCallback) {
-    const auto captured = std::make_shared<int>(0);
-    auto list = std::make_shared<typename TestFixture::List>();
-    std::weak_ptr<typename TestFixture::List> watched = list;
-    list->append([list, captured] { list->clear(); });
-    typename TestFixture::List& reference = *list;
-    list.reset();
-    EXPECT_FALSE(watched.expired());
-    reference();
-    EXPECT_TRUE(watched.expired());
-    EXPECT_EQ(captured.use_count(), 1);
-}
-
 // ---- destructors of callbacks
 
 TYPED_TEST(CallbackListLifetimeTest, DestructorsOfCallbacksMayUseTheList) {

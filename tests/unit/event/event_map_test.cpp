@@ -421,17 +421,6 @@ TYPED_TEST(EventPoliciesMapTest, MapOfThePolicyWithAnotherHash) {
         {{0, 0}, {1, 2}, {2, 1}, {1, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}});
 }
 
-template <class Policies>
-struct Downwards : Policies {
-    template <class Key, class Value>
-    using Map = std::map<Key, Value, std::greater<Key>>;
-};
-
-TYPED_TEST(EventPoliciesMapTest, MapOfThePolicyMayCompareInItsOwnWay) {
-    using Policies = Downwards<TypeParam>;
-    checkFinding<EventDispatcher<int, void(), Policies>>({0, 5, 3, 9, 1, 7});
-}
-
 TYPED_TEST(EventPoliciesMapTest, EventsWithoutHashAreOrdered) {
     checkFinding<EventDispatcher<Ordered, void(), TypeParam>>({{0}, {5}, {3}, {9}, {1}});
 }

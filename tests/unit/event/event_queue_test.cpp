@@ -37,18 +37,6 @@ TYPED_TEST(EventQueueTest, ProcessIsTrueAlsoWhenNobodyListens) {
     EXPECT_TRUE(this->queue.emptyQueue());
 }
 
-TYPED_TEST(EventQueueTest, NestedProcessRunsNewerEventsBeforeTheRestOfTheBatch) {
-    this->queue.appendListener(1, [this](int) {
-        EXPECT_FALSE(this->queue.process()) << "the rest is in the outer batch";
-        EXPECT_TRUE(this->queue.enqueue(8));
-        EXPECT_TRUE(this->queue.enqueue(9));
-        EXPECT_TRUE(this->queue.process());
-    });
-    this->enqueue({1, 2, 3});
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{1, 8, 9, 2, 3}));
-}
-
 TYPED_TEST(EventQueueTest, ListenerMayPeekTakeAndClear) {
     this->queue.appendListener(1, [this](int) {
         typename TestFixture::QueuedEvent event{};
@@ -230,25 +218,6 @@ TYPED_TEST(EventQueueArgumentsTest, GetEventSeesArgumentsThatAreMovedInAfterward
 }
 
 // ---- the arguments
-
-class NonDefaultConstructible {
-public:
-    explicit NonDefaultConstructible(int own) : value(own) {}
-    int value;
-};
-
-TYPED_TEST(EventQueueArgumentsTest, ReferencesBecomeCopiesWhenTheEventIsQueued) {
-    EventQueue<int, void(const std::string&, const NonDefaultConstructible&), TypeParam> queue;
-    std::string seen;
-    queue.appendListener(1, [&](const std::string& text, const NonDefaultConstructible& number) {
-        seen = text + std::to_string(number.value);
-    });
-    std::string text = "before";
-    EXPECT_TRUE(queue.enqueue(1, text, NonDefaultConstructible(3)));
-    text = "";
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, "before3");
-}
 
 TYPED_TEST(EventQueueArgumentsTest, ArgumentsThatCannotBeCopiedAreProcessedAndTaken) {
     using Pointer = std::unique_ptr<int>;

@@ -554,16 +554,6 @@ TYPED_TEST(ConditionalRemoverTest, TheConditionSeesTheArgumentsIfItTakesThem) {
     EXPECT_EQ(seen, (std::vector<int>{1, 2, 3}));
 }
 
-TEST(ConditionalRemoverListTest, TheConditionIsAskedWithLvaluesAndMovesNothing) {
-    CallbackList<void(std::string)> list;
-    std::string seen;
-    conditionalRemover(list).append(
-        [&seen](std::string text) { seen = std::move(text); },
-        [](std::string text) { return std::string(std::move(text)).empty(); });
-    list("a text that is too long for the object itself");
-    EXPECT_EQ(seen, "a text that is too long for the object itself");
-}
-
 TEST(ConditionalRemoverListTest, ThreadsThatCallAtOnceEndTheListenerOnce) {
     List list;
     std::atomic<int> calls{0};

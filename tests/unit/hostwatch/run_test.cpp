@@ -113,20 +113,6 @@ TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
     EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
 }
 
-TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
-    test::writeGoodFiles(tree_);
-    Options options;
-    options.seconds = Options::mostSeconds;
-    options.procDirectory = tree_.root();
-    const std::atomic<bool> interrupted{true};
-    int shows = 0;
-    EndWhen display([&shows](const View&) { return ++shows != 0; });
-    monitor_ = std::make_unique<Monitor>(options, interrupted, events_);
-    monitor_->run(display);
-    EXPECT_EQ(shows, 1) << "the final state is always shown";
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
-}
-
 sluice::Expected<Options, std::string> parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "hostwatch");
     return parseOptions(static_cast<int>(arguments.size()), arguments.data());

@@ -144,21 +144,6 @@ TEST(FixedBlockPoolDeathTest, CatchesForeignBlocks) {
 }
 #endif
 
-std::size_t leaked = 0;
-
-TYPED_TEST(FixedPoolTest, ReportsWhatWasNotDestroyed) {
-    leaked = 0;
-    ObjectPoolOptions options = atMost(3);
-    options.onLeak = [](const BlockLeak& leak) noexcept { leaked = leak.blocks; };
-    {
-        typename TestFixture::template Pool<int> pool(options);
-        (void)pool.make(1).release();
-        (void)pool.make(2).release();
-        pool.make(3).reset();
-    }
-    EXPECT_EQ(leaked, 2U);
-}
-
 // In release builds, too.
 TYPED_TEST(FixedPoolTest, CatchesAnObjectThatIsDestroyedTwice) {
     using IntPool = typename TestFixture::template Pool<int>;

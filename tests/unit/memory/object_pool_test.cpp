@@ -25,20 +25,6 @@ ObjectPoolOptions atMost(std::size_t capacity) {
     return options;
 }
 
-TEST(ObjectPoolTest, MakesAndDestroys) {
-    ObjectPool<Tracked> pool;
-    {
-        const auto object = pool.make(7);
-        ASSERT_TRUE(object);
-        EXPECT_EQ(object->value, 7);
-        EXPECT_EQ((*object).value, 7);
-        EXPECT_EQ(Tracked::alive, 1);
-        EXPECT_EQ(pool.statistics().inUse, 1U);
-    }
-    EXPECT_EQ(Tracked::alive, 0);
-    EXPECT_EQ(pool.statistics().inUse, 0U);
-}
-
 TEST(ObjectPoolTest, TakesNoAddressWithTheOperatorOfAnObject) {
     ObjectPool<test::Disguised> pool;
     EXPECT_EQ(pool.make(7)->value, 7);

@@ -99,19 +99,6 @@ TYPED_TEST(RingTest, AllocatesOnceAndGivesBack) {
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
 
-TYPED_TEST(RingTest, AsksForTheAlignmentOfItsMessages) {
-    struct alignas(256) Wide {
-        int value;
-    };
-    CountingResource memory;
-    typename TypeParam::template Ring<Wide, dynamicCapacity> ring(1, &memory);
-    EXPECT_GE(memory.largestAlignment, alignof(Wide));
-    ASSERT_EQ(ring.tryEmplace(7), SendResult::ok);
-    ring.consume([](Wide& message) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&message) % alignof(Wide), 0U);
-    });
-}
-
 #if defined(__cpp_exceptions)
 template <class Ring>
 std::string refusalOf(std::size_t capacity) {

@@ -222,7 +222,7 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
     }
 
-    /// Appends a task that the previous check() has already seen; otherwise, returns true if a task
+    /// Appends the task if the previous check() has seen the same task. Returns true if a new task
     /// is set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {

@@ -64,7 +64,7 @@ public:
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of event `first`, or of the event that getEvent() returns. With
+    /// Calls the listeners of the event `first`, or of the event from getEvent(). With
     /// ArgumentPassingIncludeEvent, all arguments select the prototype, otherwise all except
     /// `first`.
     template <class First, class... A>

@@ -220,7 +220,7 @@ private:
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    // Braces evaluate from left to right.
+    // Arguments in braces are evaluated from left to right.
     std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);

@@ -208,7 +208,7 @@ protected:
             this->waiters_.notifyOne();
         }
     }
-    /// The object's thread calls notifyRoom() at the end of a batch, and of the object.
+    /// The object's thread calls notifyRoom() at the end of a batch, and when the object ends.
     void notifyRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyAll();

@@ -441,7 +441,7 @@ private:
             }
             Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
             if (!timer && this->isHere()) {
-                // A handler may have cancelled timers whose slots its thread has not freed yet.
+                // A handler may have cancelled timers whose slots takeChanges() has not freed yet.
                 timers_.takeChanges();
                 timer = timers_.arm(first, period, options, std::forward<T>(message));
             }

@@ -141,7 +141,7 @@ public:
 private:
     BackendRegistry() {
 #if defined(__unix__)
-        // Without memory to register the handlers, fork() does not call them.
+        // If no memory is left for the registration, fork() does not call the handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));

@@ -480,7 +480,8 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // After a clock restart, later batches run actions, which may be newer than the poll.
+            // After a clock restart, a later batch runs the actions: they may be newer than the
+            // poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {

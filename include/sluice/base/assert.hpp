@@ -52,7 +52,7 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. Templates whose members depend on it
+/// Whether SLUICE_ASSERT is active in this translation unit. Templates that differ with assertions
 /// take it as a parameter, so that the linker never merges the two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;

@@ -95,8 +95,8 @@ private:
     //
     // Edges:
     //   E1 value: set() writes the halves, then releases version_; get() acquires version_.
-    //   E2 reuse: each half is a release store and an acquire load, so a reader that saw a half of
-    //   a newer number also sees a newer version.
+    //   E2 reuse: each half is stored with release and loaded with acquire, so a reader that sees a
+    //   half of a newer number also sees a newer version.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};

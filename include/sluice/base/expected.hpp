@@ -51,8 +51,8 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 /// Expected is trivially copyable and destructible if T and E are. T may be E or void.
 ///
 /// Errors: calling value() on a failure or error() on a success ends the program, also in release
-/// builds. If an assignment that replaces a value by an error, or an error by a value, throws, the
-/// Expected may hold neither, and hasValue() returns false.
+/// builds. If an assignment throws while it replaces a value by an error or an error by a value,
+/// the Expected may hold neither; hasValue() then returns false.
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,

@@ -111,7 +111,6 @@ inline void prefetchForWrite(const void* address) noexcept {
 #endif
 }
 
-/// Prefetches the cache line of `address` for reading. The prefetch never faults.
 inline void prefetchForRead(const void* address) noexcept {
     SLUICE_PREFETCH(address, 0);
 }
@@ -169,7 +168,7 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Other processors need a variable that all threads change, so that each change acquires what
+    // Processors other than x86 need a variable that all threads change: each change acquires what
     // the earlier changes released.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
@@ -202,9 +201,8 @@ struct MembarrierKernel {
 ///
 /// Use Cell for slots of a ring or a pool, and std::optional if an extra byte is harmless.
 ///
-/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// class with an array of Cells can have a constexpr constructor if it puts the array into a union
-/// with a `char`.
+/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. If
+/// a class with Cells needs a constexpr constructor, put them into a union with a `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -253,7 +251,7 @@ private:
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Full fences in light() and heavy(), for kernels without membarrier or equally frequent calls.
+/// Only full fences: for kernels without membarrier, or if light() is called as rarely as heavy().
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -270,8 +268,7 @@ public:
 /// x and y are atomics with relaxed or stronger accesses. If a thread calls light() and another
 /// thread of the process calls heavy(), the thread of the later call sees all writes before the
 /// earlier call. The same holds for two calls of heavy(), but not for two calls of light().
-/// ThreadSanitizer does not see these fences, so pass data between threads with release and
-/// acquire.
+/// ThreadSanitizer does not see these fences, so pass data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,
@@ -353,7 +350,6 @@ private:
         return choice;
     }
 
-    /// Registers the process with the kernel and tries membarrier.
     static bool hasMembarrier() noexcept {
         return Kernel::call(Kernel::commandRegisterPrivateExpedited) &&
                Kernel::call(Kernel::commandPrivateExpedited);
@@ -370,8 +366,8 @@ private:
         }
     }
 
-    // Each light() reads `choice`, so its cache line holds no variable that is written. Two lines
-    // are reserved, because processors prefetch lines in pairs.
+    // Each light() reads `choice`, so its cache line holds no variable that is written. Two cache
+    // lines are reserved, because processors prefetch them in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
@@ -400,7 +396,7 @@ struct StdPlatform {
     static constexpr bool hasThreads = true;
 
     /// An address that differs for each living thread. On Linux, macOS and Windows all shared
-    /// libraries of a program get the same address for a thread.
+    /// libraries of a program see the same address for a thread.
     SLUICE_THREAD_ADDRESS static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
@@ -437,7 +433,6 @@ struct StdPlatform {
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage for one object that is handed over between threads.
     template <class T>
     using Cell = sluice::Cell<T>;
 

@@ -414,7 +414,6 @@ private:
         });
     }
 
-    /// Takes a slot for this thread.
     [[gnu::cold, gnu::noinline]] Slot& take() {
         Group* group = firstGroup();
         Word bit = 0;

@@ -38,7 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest power of two for which a position and its successor one lap later differ.
+    /// The largest power of two of slots for which a position differs from that one lap later.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -55,14 +55,13 @@ struct RingPositions {
         return static_cast<Index>(position + static_cast<Index>(count * one));
     }
 
-    /// The number of messages from `head` up to `tail`.
     static constexpr std::size_t distance(Index head, Index tail) noexcept {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at one moment. Retries if `head` changes during the call.
-    /// Acquire, so that a caller that counts a message as removed sees its handler's writes, and
-    /// rereads a `head` at least as new as the producer of `tail` saw.
+    /// The exact number of messages at a moment during the call. Retries if `head` changes.
+    /// Acquire: a caller that counts a message as removed sees its handler's writes, and the second
+    /// load of `head` is at least as new as the one the producer of `tail` saw.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -187,7 +186,7 @@ public:
         }
     }
 
-    /// Returns true while slots are not committed yet.
+    /// Returns true while the reservation has uncommitted slots.
     explicit operator bool() const noexcept { return remaining_ != 0; }
     /// The result of tryReserve(); stays `ok` after the last commit.
     [[nodiscard]] SendResult result() const noexcept { return result_; }
@@ -215,7 +214,7 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message and moves to the next slot, if any. Ends the program without a
+    /// Publishes the message and moves to the next slot, if any. Ends the program if there is no
     /// message.
     void commit() noexcept {
         if (SLUICE_UNLIKELY(message_ == nullptr)) {

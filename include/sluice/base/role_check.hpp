@@ -34,8 +34,8 @@ private:
 
 }  // namespace detail
 
-/// Detects that functions for one caller at a time, such as a queue's consumer functions, run
-/// simultaneously, on two threads or because a message handler calls its own consumer. Successive
+/// Detects overlapping calls of functions that allow one caller at a time, such as a queue's
+/// consumer functions: on two threads, or in a handler that such a function has called. Successive
 /// calls may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {

@@ -134,7 +134,8 @@ private:
         }
 
     private:
-        /// Drops abandoned registries, and moves the others to a table with room for as many more.
+        /// Moves all entries but those of abandoned registries to a table with room for as many
+        /// more.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

@@ -20,7 +20,7 @@ namespace detail {
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The call targets of a signature. A callable F is called as `F&`, or as `const F&` if IsConst.
+/// The functions that call an F with this signature: as `F&`, or as `const F&` if IsConst.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -36,7 +36,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // A result converted to other than its own type, a base class or const is a temporary.
+            // Any conversion except to a base class or to const makes R refer to a temporary.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -46,7 +46,7 @@ struct SignatureForm {
         }
     }
 
-    // A class, because clang cannot take the address of a template with a dependent noexcept.
+    // No function template, because clang cannot take the address of one with dependent noexcept.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {

@@ -84,9 +84,9 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///
 /// Use FixedString for names and short texts in messages. Use std::string for unlimited lengths.
 ///
-/// A literal or array that is too long does not compile. Other texts are truncated, never inside a
-/// UTF-8 character, by a constructor with the tag truncateToFit, or by assign() and append(), which
-/// then return false. Their source may be a part of the string itself.
+/// A literal or array that is too long does not compile. Other texts may be truncated, but not
+/// inside a UTF-8 character: pass truncateToFit to the constructor, or call assign() or append(),
+/// which return false if they truncate. The source may be a part of the string itself.
 ///
 /// FixedString is trivially copyable, and stores N + 1 chars, the length in the smallest unsigned
 /// type that counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all.
@@ -234,7 +234,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// Equal to the hash of the text as std::string_view.
+/// The hash equals that of the text as a std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

@@ -30,7 +30,7 @@ protected:
 
     std::size_t count() const noexcept { return size_; }
 
-    /// Constructs an element at the end, which must have room. An exception changes nothing.
+    /// Appends an element; there must be room for it. An exception changes nothing.
     template <class... Args>
     void build(Args&&... args) {
         buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);

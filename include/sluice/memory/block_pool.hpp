@@ -324,7 +324,7 @@ public:
         return *slot.release();
     }
 
-    /// Called when a thread ends or drops an abandoned pool. The cached blocks return to the depot.
+    /// Called when a thread ends or forgets a destroyed pool. Returns cached blocks to the depot.
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
@@ -673,7 +673,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine for trim(). Blocks of slabs that remain return to the depot.
+    /// Empties a magazine for trim(). Blocks of slabs that are not freed return to the depot.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;

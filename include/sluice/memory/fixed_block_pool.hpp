@@ -96,7 +96,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // Decrements first: after give(), another thread could take the block and count it again.
+        // inUse_ first: after give(), another thread could take the block and count it again.
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }

@@ -129,7 +129,8 @@ private:
 ///
 /// Performance: each accepted push notifies a consumer, and each consume call notifies a producer.
 /// A notification costs a load and a light fence if no thread sleeps. Each message wakes one
-/// consumer. Between handlers, the consumer wakes a producer (with lanes: all) for the freed slot.
+/// consumer. Between two handlers, the consumer wakes a producer (with lanes: all) for the freed
+/// slot.
 ///
 /// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses a consumer after each
 /// consume call, and a producer before it tries again to push into a full queue. All threads share
@@ -288,7 +289,7 @@ private:
 
     // Invariant: each change that can end a wait is followed by a notification of the waiting
     // threads. Messages and slots become available out of order, so a woken thread may find
-    // nothing. A thread that has waited wakes another one if it leaves messages or free slots.
+    // nothing. A thread that has waited wakes another waiting thread if messages or slots are left.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -468,7 +469,7 @@ private:
         return value;
     }
 
-    // On StdPlatform, because it checks the callers of this class and not the wrapped queue.
+    // RoleCheck uses StdPlatform, because it checks callers of this class, not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;

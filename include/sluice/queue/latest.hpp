@@ -124,7 +124,7 @@ private:
     // newest_ names exactly one slot, and the reader holds exactly one slot, so `Writers` slots
     // remain for free_ and the writers.
     //
-    // Happens-before edges, which tests/model/latest_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/latest_model_test.cpp shows that each is needed:
     //   E1 publish: set() exchanges newest_ with release; update() or the next set() acquires it.
     //   E2 reuse: the reader destroys a value and exchanges newest_ with release; a writer acquires
     //     it and passes the slot to other writers through E1 of SlotStack.

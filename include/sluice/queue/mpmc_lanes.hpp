@@ -24,7 +24,7 @@ namespace sluice {
 /// producers share. Use MpscLanes for one consumer, and BlockingQueue to wait.
 ///
 /// Order: none across producers. consume() calls the handlers of one producer's messages one after
-/// the other, on any thread. tryPop() releases the lane before its caller receives the message.
+/// the other, on any thread. tryPop() releases the lane before its caller can handle the message.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
 /// consume(), which uses other lanes. A consumer preempted in a handler blocks its lane: the
@@ -63,7 +63,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if no message was found.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if no message was found.
     bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpmcLanes would lose a message whose move constructor throws: "
@@ -123,7 +123,7 @@ private:
     // caller sees that the other consumer announced its sleep. Later pushes wake the sleeping
     // consumer themselves.
     //
-    // tests/model/mpmc_lanes_model_test.cpp weakens E7; blocking_queue_model_test.cpp has wake-ups.
+    // tests/model/mpmc_lanes_model_test.cpp tests E7; blocking_queue_model_test.cpp tests wake-ups.
 
     using Lanes::lock_;
 

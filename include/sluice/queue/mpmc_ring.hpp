@@ -84,7 +84,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
@@ -180,8 +180,8 @@ protected:
     }
 
 private:
-    // Origin: Vyukov's bounded queue, extended by any capacity, handling of messages in their
-    // slots, and closing. docs/algorithms/mpmc-ring.md has the proof.
+    // Origin: Vyukov's bounded queue; extended to any capacity, to handlers that run on messages in
+    // their slots, and to close(). docs/algorithms/mpmc-ring.md has the proof.
     //
     // Invariants, on unbounded positions:
     //   passed <= head <= tail <= head + capacity.
@@ -192,12 +192,12 @@ private:
     //     Producers claim positions in order, so all earlier positions up to p - capacity are free,
     //     too.
     //
-    // Happens-before edges, which tests/model/mpmc_ring_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/mpmc_ring_model_test.cpp shows that each is needed:
     //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
     //   E2 reuse: a consumer destroys a message and releases the sequence; the next producer
     //     acquires it, directly or from another producer through E4.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release and acquire, and sees what the last push saw.
+    //   E4 order: a claim of slots acquires and releases tail_: a push sees what earlier ones saw.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
     //     the message as removed acquires passed_.
     //   E6 order: a consumer claims a message with release on head_; the next consumer acquires

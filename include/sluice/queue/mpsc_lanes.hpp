@@ -97,7 +97,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if all lanes are empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if all lanes are empty.
     bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpscLanes would lose a message whose move constructor throws: "
@@ -203,7 +203,7 @@ private:
     // lane has two owners, its producer and the queue; the last owner frees the lane.
     //
     // Happens-before edges in addition to those of each SpscRing;
-    // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn:
+    // tests/model/mpsc_lanes_model_test.cpp shows that each is needed:
     //   E3 close: close() closes all lanes and sets closed_ with release; isDrained() acquires
     //     closed_ and runs a heavy fence for all lanes.
     //   E5 list: producer() constructs a lane and links it with release; the consumer acquires it.
@@ -380,7 +380,7 @@ struct MpscLanes<T, Traits>::Lane {
         return lane;
     }
 
-    /// Ends the ownership by producer or queue. The last of the two owners frees the lane.
+    /// Gives up the lane for its producer or for the queue. The second call frees the lane.
     static void unref(Lane& lane, unsigned char side) noexcept {
         if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
             std::pmr::memory_resource* const memory = lane.memory;

@@ -83,7 +83,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // Relaxed: only this thread writes head_.
@@ -168,12 +168,12 @@ private:
     //   sequence(p) first differs from filled(p) and skipped(p), then becomes filled(p) or
     //     skipped(p), and is not written again until head > p.
     //
-    // Happens-before edges, which tests/model/mpsc_ring_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/mpsc_ring_model_test.cpp shows that each is needed:
     //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release and acquire, and sees what the last push saw.
+    //   E4 order: a claim of slots acquires and releases tail_: a push sees what earlier ones saw.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {

@@ -122,7 +122,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) noexcept {
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
@@ -183,7 +183,7 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // The counts are loaded before tail_, so concurrent pushes only enlarge the difference.
+        // The counts are loaded before tail_, so that the difference cannot become negative.
         const Index done = this->done();
         // Relaxed: edge E4 has made the pushes of all counted positions visible.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
@@ -208,7 +208,7 @@ private:
     //   taken_, dropped_ or skipped_ counts each position once. head_ is only a hint (<= tail_).
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
-    // Happens-before edges, which tests/model/overwrite_ring_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/overwrite_ring_model_test.cpp shows that each is needed:
     //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
     //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.

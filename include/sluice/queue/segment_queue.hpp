@@ -42,8 +42,8 @@ struct SegmentQueueTraits : QueueTraits {
 /// If the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
 /// queued, being pushed or being handled.
 ///
-/// Performance: each push takes the lock once, and the consumer once per segment. The memory
-/// resource provides the segments, which are reused, and must support several threads.
+/// Performance: each push takes the lock once, and the consumer once per segment. Segments are
+/// reused; they come from the memory resource, which must support several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
 public:
@@ -110,7 +110,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         Index head = head_.load(std::memory_order_relaxed);  // own variable
@@ -176,7 +176,7 @@ public:
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so concurrent pushes only enlarge the difference.
+        // is read first, so that the difference cannot become negative.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), limit_);
@@ -209,7 +209,7 @@ private:
     //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
     //     producer that simultaneously found no free segment.
     //
-    // Happens-before edges, which tests/model/segment_queue_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/segment_queue_model_test.cpp shows that each is needed:
     //   E1 publish: a push writes a message and releases the state; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and recycles its segment under the lock; a
     //     producer claims the slot under the lock.

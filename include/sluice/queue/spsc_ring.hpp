@@ -171,7 +171,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
+    /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         T* const oldest = peek();
@@ -293,13 +293,13 @@ public:
     /// The approximate number of messages queued or being handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so concurrent pushes only enlarge the difference.
+        // is read first, so that the difference cannot become negative.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries while the consumer frees slots.
+    /// Like sizeApprox(), but exact at a moment of the call. Retries if slots are freed.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(head_, tail_), capacity());
     }
@@ -321,7 +321,7 @@ private:
     //     messages. Between two pushes, announced equals tail. A push sets announced to tail + 1
     //     before it reads closed_; a refused push sets announced back to tail.
     //
-    // Happens-before edges, which tests/model/spsc_ring_model_test.cpp weakens one by one:
+    // Happens-before edges; tests/model/spsc_ring_model_test.cpp shows that each is needed:
     //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
     //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads

@@ -21,7 +21,7 @@ __declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANC
 
 namespace sluice::detail::windows {
 
-/// A function that import libraries lack. Null if this Windows lacks it, too.
+/// Finds a function that no import library exports; null if this version of Windows lacks it.
 template <class Function>
 Function* find(const wchar_t* library, const char* name) noexcept {
     return reinterpret_cast<Function*>(::GetProcAddress(::GetModuleHandleW(library), name));
@@ -35,7 +35,7 @@ inline void nap(std::chrono::microseconds length) noexcept {
     (void)delay(0, &ticks);
 }
 
-/// Keeps the DLL that calls it loaded until the program ends, because threads have state in it.
+/// Keeps the calling DLL loaded until the program ends, because threads have state in the DLL.
 inline bool keepLoaded() noexcept {
     static const char here = 0;
     HINSTANCE__* module = nullptr;

@@ -143,14 +143,14 @@ public:
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
-        // `passed` is loaded before `tail`, so concurrent pushes only enlarge the difference.
+        // `passed` is loaded before `tail`, so that the difference cannot become negative.
         const Index passed = ring().passed().load(std::memory_order_acquire);
         // Acquire is not necessary, because the load of `passed` synchronizes with producers, too.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries while consumers free slots.
+    /// Like sizeApprox(), but exact at a moment of the call. Retries while consumers free slots.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(ring().passed(), ring().tail_), capacity());
     }
@@ -175,7 +175,6 @@ private:
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }
     const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
 
-    /// Claims up to `max` consecutive positions.
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
@@ -190,7 +189,8 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // freeSlots() also returns 0 if `tail` is outdated; the ring is full if it is not.
+                // freeSlots() also returns 0 for an outdated `tail`: the ring is only full if it is
+                // new.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

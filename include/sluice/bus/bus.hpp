@@ -139,10 +139,9 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. During
-    /// publishAll(), other threads can enqueue messages only between two steps. Returns the number
-    /// of accepted messages. If a constructor throws, the rest is not published. Requires forward
-    /// iterators.
+    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. Other threads
+    /// can enqueue messages only between two steps. Returns the number of accepted messages. If a
+    /// constructor throws, the rest is not published. Requires forward iterators.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {

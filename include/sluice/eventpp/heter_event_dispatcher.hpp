@@ -65,8 +65,7 @@ public:
     }
 
     /// Calls the listeners of the event `first`, or of the event from getEvent(). With
-    /// ArgumentPassingIncludeEvent, all arguments select the prototype, otherwise all except
-    /// `first`.
+    /// ArgumentPassingIncludeEvent, all arguments select the prototype, else all but `first`.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {

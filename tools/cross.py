@@ -6,7 +6,7 @@ this machine can. Prints the tables of docs/platforms.md.
 The compiler is `zig c++` of build/venv, which has the headers and libraries of these systems. Programs
 for musl are static and run here; those for macOS are linked for both its processors, and not run. The
 tests for Windows are run by windows.py. Without modules all of them are built. `headers` in the list
-leaves out the tests.
+leaves out the tests, and `hostwatch` stands for the demo, as a static program that runs on any Linux.
 """
 
 import subprocess
@@ -81,6 +81,14 @@ class Target:
         command = [*self.compiler, "-isystem", GOOGLETEST / "include", *own, "-c", source, "-o", target]
         return target if run(command, self.log) else None
 
+    def built_demo(self):
+        """True if the host watcher is built and runs. The static program needs no file of this machine."""
+        folder = ROOT / "examples/hostwatch"
+        program = self.folder / "hostwatch"
+        command = [*self.compiler, *self.flags, "-Os", "-s", "-w", f"-I{folder}", f"-I{folder.parent}"]
+        return (run([*command, *sorted(folder.glob("*.cpp")), "-o", program], self.log) and
+                run([program, "--seconds", "1"], self.log))
+
     def run_tests(self, module, support):
         """(sources built, sources, outcome, failures) of the module's unit tests."""
         sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
@@ -107,7 +115,7 @@ class Target:
 def run_target(target, wanted):
     """Prints the table of one target. Returns the numbers of steps that succeeded and that failed."""
     support = []
-    if "headers" not in wanted:
+    if "headers" not in wanted and set(wanted) & set(MODULES):
         support = [GOOGLETEST / "src/gtest-all.cc"]
         support += [ROOT / "tests/support" / name for name in ("test_main.cpp", "watchdog.cpp")]
         support = list(target.pool.map(target.compile, support))
@@ -130,6 +138,11 @@ def run_target(target, wanted):
             row += " - | - |"
         print(row, flush=True)
         done += good
+    if "hostwatch" in wanted and target.system.runs_here:
+        is_built = target.built_demo()
+        print(f"\nhostwatch: {'built and run' if is_built else 'FAILED'}: {target.folder / 'hostwatch'}", flush=True)
+        done += is_built
+        failed += not is_built
     return done, failed
 
 
@@ -140,8 +153,8 @@ def main(arguments):
     folder = Path(arguments[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     wanted = arguments[2:]
-    if not set(wanted) & set(MODULES):
-        wanted += MODULES
+    if not set(wanted) & {*MODULES, "hostwatch"}:
+        wanted += [*MODULES, "hostwatch"]
     passed = 0
     failed = 0
     with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:

@@ -438,7 +438,6 @@ struct StdPlatform {
 
     using Clock = std::chrono::steady_clock;
 
-    /// A store-load fence with a cheap light() and an expensive heavy().
     using Fence = AsymmetricFence;
 
     /// One step of a short spin, without a system call.

@@ -177,7 +177,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1), because hasPassed() may read this word instead of the last guard's end.
+            // Release (E1): hasPassed() may miss the last guard's end and read this word instead.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2
         }
@@ -340,7 +340,7 @@ private:
 
     static Slot& markTemporary(Slot& slot) noexcept {
         // Keeps the phase bit, so that the words of consecutive ReadGuards differ. Release (E1),
-        // because hasPassed() may read this word instead of the last guard's end.
+        // because hasPassed() may miss the last guard's end and read this word instead.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
                     std::memory_order_release);

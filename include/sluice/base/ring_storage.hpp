@@ -167,8 +167,8 @@ struct SlotClaim {
     std::size_t count;
 };
 
-/// Consecutive slots owned by a producer, which fills and commits the slots one by one. Destroying
-/// the reservation gives up its uncommitted slots.
+/// Consecutive slots owned by a producer, which fills and commits the slots one by one. The
+/// reservation's destructor marks uncommitted slots as skipped.
 template <class Ring, class T, class Traits>
 class RingReservation {
     using Index = typename Traits::Index;
@@ -190,7 +190,6 @@ public:
     explicit operator bool() const noexcept { return remaining_ != 0; }
     /// The result of tryReserve(); stays `ok` after the last commit.
     [[nodiscard]] SendResult result() const noexcept { return result_; }
-    /// The number of slots left to commit.
     [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
 
     /// The number of pushes into the ring before the current slot, including skipped slots.

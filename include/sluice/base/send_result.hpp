@@ -24,7 +24,6 @@ enum class Overflow : unsigned char {
 /// Means "no limit", as `max` of consume functions or as the limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// Returns the name of a SendResult for logs and error messages.
 [[nodiscard]] constexpr const char* toString(SendResult result) noexcept {
     return result == SendResult::ok       ? "ok"
            : result == SendResult::full   ? "full"

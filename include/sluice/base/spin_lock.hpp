@@ -22,11 +22,11 @@ namespace [[gnu::visibility("default")]] sluice {
 ///         backoff.wait();
 ///     }
 ///
-/// Use a wait strategy of the module `wait` if the other thread can wake the waiting thread.
+/// Use Park or another wait strategy if the other thread can wake the waiting one.
 ///
-/// Backoff spins 1 to 64 pauses, yields 16 times, sleeps 32 times for 20 us, and then doubles the
-/// sleep up to `longestNap`. Yielding alone is not enough, because a real-time thread that only
-/// yields keeps threads of lower priority off its processor.
+/// Calls of wait() spin 1 to 64 pauses, then 16 calls yield, then 33 sleep for 20 us, and later
+/// ones sleep twice as long as the last, up to `longestNap`. Yielding alone is not enough, because
+/// a real-time thread that only yields keeps threads of lower priority off its processor.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:

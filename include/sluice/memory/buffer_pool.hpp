@@ -90,8 +90,8 @@ public:
         }
 
         /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
-        /// WritableBuffer is not empty and that `length` is at most capacity(). Without assertions,
-        /// returns an empty token or a token for the whole buffer.
+        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds
+        /// return an empty token, or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");

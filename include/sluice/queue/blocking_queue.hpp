@@ -146,7 +146,7 @@ public:
 
     BlockingQueue() = default;
 
-    /// Constructs a `Queue` with a capacity or a limit from the arguments.
+    /// Constructs the wrapped `Queue` from its capacity or limit and further arguments.
     template <class... Args>
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
@@ -313,7 +313,7 @@ private:
     /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
     /// producer commits a message, runs a light fence, and reads the announcement, size and
     /// awaited_. Either the consumer sees the message, or the producer sees the newest awaited_.
-    /// The producer that completes the batch sees at least the batch size.
+    /// The producer that completes the batch sees a size of at least awaited_.
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
             notifyOneOf(notEmpty_, [this] {
@@ -494,7 +494,7 @@ template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Gives up the lane; idempotent. The consumer frees the lane later.
+    /// Gives up the lane; idempotent. The consumer frees the lane after its last message.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

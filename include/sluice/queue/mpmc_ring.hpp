@@ -30,7 +30,7 @@ namespace sluice {
 /// strictly lock-free. A producer preempted mid-push blocks delivery of later messages. A consumer
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
+/// Errors: if a constructor of T throws, the slot counts as used until a consumer skips it. A push
 /// returns `full` only if the message pushed capacity() pushes earlier still has its slot.
 ///
 /// Performance: if no other thread interferes, a push takes one compare-exchange, and consuming a
@@ -133,7 +133,7 @@ public:
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
-    /// Returns true if consume() would find a message or a skipped slot before other consumers do.
+    /// Returns true if consume() would find a message or a skipped slot, unless others are faster.
     [[nodiscard]] bool hasArrival() const noexcept {
         // Relaxed: consume() acquires. If a consumer advances head_ between the loads of
         // hasArrival(), that consumer wakes waiting threads.
@@ -238,7 +238,7 @@ private:
         return count;
     }
 
-    /// The number of filled or skipped slots, including the slot at `head`; at most `max`.
+    /// The number of consecutive filled or skipped slots from `head` on, at most `max`.
     std::size_t readySlots(Index head, std::size_t max) noexcept {
         std::size_t count = 1;
         while (count < std::min(max, slots_.capacity())) {
@@ -253,7 +253,7 @@ private:
         return count;
     }
 
-    /// Advances `head` to the oldest position. Returns true if the position is filled or skipped.
+    /// Advances `head` to the oldest unclaimed position. Returns true if it is filled or skipped.
     bool findOldest(Index& head, bool isFirst) noexcept {
         for (;;) {
             Slot& slot = slots_.at(head);

@@ -35,7 +35,7 @@ class MpmcLanes;
 ///
 /// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
-/// preempted producer blocks no other thread, unless it holds the lock of producer().
+/// preempted producer blocks no other thread, unless it is preempted in producer(), under a lock.
 ///
 /// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue:
 /// its pushes then return `closed`, and its remaining messages are destroyed with the Producer.
@@ -150,8 +150,8 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes in all lanes, and pushes of producers created later. A concurrent push
-    /// is either refused or delivered.
+    /// Refuses later pushes in all lanes, and pushes of producers created later. A push during the
+    /// call is either refused or delivered.
     void close() noexcept {
         const Guard guard(lock_);
         for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {

@@ -29,8 +29,8 @@ namespace sluice {
 /// time may call the consumer's members; handing over the consumer's role needs synchronization. A
 /// producer preempted mid-push blocks later messages, so MpscRing is not strictly lock-free.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
-/// A push returns `full` only if, at some moment during the call, capacity() slots were in use by
+/// Errors: if a constructor of T throws, the slot counts as used until the consumer skips it. A
+/// push returns `full` only if, at some moment during the call, capacity() slots were in use by
 /// messages queued, being pushed or being handled.
 ///
 /// Performance: a push takes one compare-exchange unless another push interferes; consuming is

@@ -43,7 +43,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
 ///
 /// Performance: a push takes three read-modify-writes, but none with a single producer. Dropping or
-/// consuming a message takes three read-modify-writes. Memory is that of an MpscRing plus a slot.
+/// consuming a message takes three read-modify-writes. The ring has one slot more than an MpscRing.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
 class OverwriteRing {
     using Platform = typename Traits::Platform;
@@ -142,7 +142,7 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes; idempotent. A concurrent push is either refused or accepted.
+    /// Refuses later pushes; idempotent. A push during the call is either refused or accepted.
     void close() noexcept {
         if constexpr (many) {
             tail_.fetch_or(Positions::mark, std::memory_order_release);  // E3 close
@@ -213,7 +213,7 @@ private:
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
     //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.
     //   E4 done: a thread handles or drops a message, and counts with release; done() acquires.
-    //   E5 end: the first true isDrained() releases drained_, which later calls acquire.
+    //   E5 end: the first isDrained() to return true releases drained_, which later calls acquire.
     //   E6 order: a consumer stores head_ and the sequence with release; the next consumer acquires
     //     both and sees all messages that the previous consumer saw.
 

@@ -38,8 +38,8 @@ struct SegmentQueueTraits : QueueTraits {
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
 /// blocks the other producers. A producer preempted in a constructor of T delays later messages.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
-/// If the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
+/// Errors: if a constructor of T throws, the slot counts as used until the consumer skips it. If
+/// the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
 /// queued, being pushed or being handled.
 ///
 /// Performance: each push takes the lock once, and the consumer once per segment. Segments are
@@ -158,7 +158,7 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    /// Refuses later pushes; idempotent. A push during the call is either refused or delivered.
     void close() noexcept {
         const Guard guard(lock_);
         closed_.store(true, std::memory_order_release);  // E3 close

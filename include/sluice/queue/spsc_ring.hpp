@@ -273,7 +273,7 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    /// Refuses later pushes; idempotent. A push during the call is either refused or delivered.
     void close() noexcept { closed_.store(true, std::memory_order_release); }  // E3 close
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
@@ -327,7 +327,7 @@ private:
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
     //     isDrained() sees the push.
-    //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
+    //   E4 end: the first isDrained() to return true releases drained_, which later calls acquire.
     //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
     //     release. isDrained() acquires announced_ before it allows the ring's destruction.
 

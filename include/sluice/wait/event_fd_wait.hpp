@@ -64,10 +64,10 @@ private:
 /// readable; the next wait that times out clears it. The descriptor may become readable without a
 /// message. EventFdWait works like Park until descriptor() is called.
 ///
-/// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
+/// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first call of
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the EventFdWait ends. A notification makes no system call unless
-/// a thread sleeps or the descriptor is armed.
+/// descriptor from the loop before the EventFdWait is destroyed. A notification makes no system
+/// call unless a thread sleeps or the descriptor is armed.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {

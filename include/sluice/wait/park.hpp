@@ -28,7 +28,7 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     if (!(atMost > atMost.zero())) {
         return now;
     }
-    // Durations are compared in floating point, because the longest overflow the clock's integers.
+    // Floating point, because the longest durations overflow the clock's integers.
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
@@ -268,7 +268,7 @@ protected:
 
 private:
     // Origin: Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-    // folly::EventCount. Park adds the asymmetric fence, and permits that wake one waiter.
+    // folly::EventCount. Park adds the asymmetric fence and, to wake single waiters, permits.
     //
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
     // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).

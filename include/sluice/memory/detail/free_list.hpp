@@ -9,7 +9,7 @@
 namespace sluice::detail {
 
 /// The largest number of nodes in a free list; node numbers begin at 1. Without 64-bit atomics a
-/// list has at most 4,095 nodes, so that the head has 20 bits for its tag.
+/// list has at most 4,095 nodes, so that the head has 20 bits for its ABA tag.
 template <class Platform>
 inline constexpr std::uint32_t mostFreeNodes =
     sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;

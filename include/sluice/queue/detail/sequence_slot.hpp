@@ -57,9 +57,9 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
 /// The number 1 as a type, so that claim() is compiled separately for single slots.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The producers' functions and queries of MpscRing and MpmcRing. `Ring` has tail_, slots_, and
-/// passed(): the number of consumed positions. Ring::freeSlots(tail, max) returns the number of
-/// free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
+/// The functions for producers and the queries that MpscRing and MpmcRing share. `Ring` has tail_,
+/// slots_, and passed(): the number of consumed positions. Ring::freeSlots(tail, max) returns the
+/// number of free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {
 public:
@@ -124,7 +124,7 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    /// Refuses later pushes; idempotent. A push during the call is either refused or delivered.
     void close() noexcept {
         ring().tail_.fetch_or(Positions::mark, std::memory_order_release);  // E3 close
     }

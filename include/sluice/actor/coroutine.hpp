@@ -147,8 +147,8 @@ private:
 ///
 /// Errors: run() returns false for a closed object, or if Traits::maxCoroutines coroutines exist.
 /// An exception of a coroutine counts as an exception of a handler. The object destroys waiting
-/// coroutines before it calls `ended()`. g++ 12 destroys a message twice if it is an aggregate that
-/// owns memory and is created within the co_await expression: give it a name or a constructor.
+/// coroutines before it calls `ended()`. With g++ 12, give a message a name or a constructor: an
+/// unnamed aggregate in a co_await expression is destroyed twice.
 ///
 /// Performance: one allocated frame per coroutine, and one allocated block per request.
 class [[nodiscard]] Coroutine {

@@ -11,7 +11,7 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// A callable that takes the header is preferred, even if it is generic.
+/// A callable that takes the header wins, even a generic callable.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;

@@ -180,7 +180,7 @@ public:
 };
 
 /// The loggers of one back end. Any thread may call add(); only the batching thread may call other
-/// members. After the back end's end, its last owner may call remove().
+/// members. When the back end has ended, the last owner may call remove().
 class LoggerList {
 public:
     ~LoggerList() {
@@ -227,7 +227,8 @@ public:
         return found == loggers_.end() ? nullptr : *found;
     }
 
-    /// Finds a logger that has this sink, apart from `except`. Returns sink and errors, or nulls.
+    /// Finds a logger with this sink, except `except`. Returns the sink and error channel, or
+    /// nulls.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);

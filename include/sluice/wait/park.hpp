@@ -15,7 +15,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#elif !defined(_WIN32)
+#else
 #include <sluice/wait/portable_parkers.hpp>
 #endif
 
@@ -52,42 +52,30 @@ namespace detail {
 // then calls unparkAll(word) or unparkOne(word). Park limits a sleep to a day, because kernels and
 // standard libraries overflow on very long sleeps.
 
-#if defined(__linux__) || defined(_WIN32)
+#if defined(__linux__)
 
 /// A stateless parker that sleeps on the high half of a 64-bit atomic.
 class FutexParker {
 public:
     template <class StillWaiting>
-    void park(std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
               std::chrono::nanoseconds atMost) noexcept {
+        constexpr int second = 1'000'000'000;
+        timespec timeout{};
+        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
+        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
         // The kernel only sleeps if the high half is still unchanged, so no later change is missed.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
+        const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {
-            sleep(highHalf(word), static_cast<std::uint32_t>(seen >> 32U), atMost);
+            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, &timeout, nullptr, 0);
         }
     }
 
-    void unparkAll(std::atomic<std::uint64_t>& word) noexcept { wake(highHalf(word), INT32_MAX); }
-    void unparkOne(std::atomic<std::uint64_t>& word) noexcept { wake(highHalf(word), 1); }
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept { wake(word, INT32_MAX); }
+    void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
 
 private:
-#if defined(_WIN32)
-    template <class Call>
-    static Call* find(const char* name) noexcept {
-        return windows::find<Call>(L"api-ms-win-core-synch-l1-2-0.dll", name);
-    }
-    static void sleep(void* address, std::uint32_t seen, std::chrono::nanoseconds atMost) noexcept {
-        static auto* const call =
-            find<int __stdcall(void*, void*, std::size_t, unsigned long)>("WaitOnAddress");
-        const auto limit = std::chrono::ceil<std::chrono::milliseconds>(atMost).count();
-        (void)call(address, &seen, sizeof seen, static_cast<unsigned long>(limit));
-    }
-    static void wake(void* address, std::int32_t most) noexcept {
-        static auto* const one = find<void __stdcall(void*)>("WakeByAddressSingle");
-        static auto* const all = find<void __stdcall(void*)>("WakeByAddressAll");
-        (most == 1 ? one : all)(address);
-    }
-#else
     // In a 32-bit program with a 64-bit time_t, SYS_futex would misread the timeout.
 #if defined(SYS_futex_time64)
     static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
@@ -96,27 +84,14 @@ private:
     static constexpr long waitCall = SYS_futex;
 #endif
 
-    static void sleep(void* address, std::uint32_t seen, std::chrono::nanoseconds atMost) noexcept {
-        constexpr int second = 1'000'000'000;
-        timespec timeout{};
-        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
-        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
-        ::syscall(waitCall, address, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
+    static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
+        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
     }
 
-    static void wake(void* address, std::int32_t most) noexcept {
-        ::syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
-    }
-#endif
-
-    static void* highHalf(std::atomic<std::uint64_t>& word) noexcept {
+    static const void* highHalf(const std::atomic<std::uint64_t>& word) noexcept {
         static_assert(sizeof(word) == 8, "the futex needs the bare word");
-        auto* bytes = reinterpret_cast<char*>(&word);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        return bytes;
-#else
-        return bytes + 4;
-#endif
+        const auto* bytes = reinterpret_cast<const unsigned char*>(&word);
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes + 4 : bytes;
     }
 };
 
@@ -124,8 +99,10 @@ private:
 
 }  // namespace detail
 
-#if defined(__linux__) || defined(_WIN32)
+#if defined(__linux__)
 using DefaultParker = detail::FutexParker;
+#elif defined(_WIN32)
+using DefaultParker = detail::AddressParker;
 #elif SLUICE_HAS_THREADS
 using DefaultParker = detail::CondVarParker;
 #else

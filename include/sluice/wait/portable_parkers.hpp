@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 
 #if SLUICE_HAS_THREADS
 #include <condition_variable>
@@ -13,6 +15,44 @@
 // Parkers for systems without a futex: see <sluice/wait/park.hpp>.
 
 namespace sluice::detail {
+
+#if defined(_WIN32)
+/// A stateless parker that sleeps on the high half of a 64-bit atomic by WaitOnAddress().
+class AddressParker {
+public:
+    template <class StillWaiting>
+    void park(std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+              std::chrono::nanoseconds atMost) noexcept {
+        static auto* const wait =
+            find<int __stdcall(void*, void*, std::size_t, unsigned long)>("WaitOnAddress");
+        // Windows compares the high half again, so the sleep misses no later change.
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        auto high = static_cast<std::uint32_t>(seen >> 32U);
+        if (stillWaiting(seen)) {
+            const auto limit = std::chrono::ceil<std::chrono::milliseconds>(atMost).count();
+            (void)wait(highHalf(word), &high, sizeof high, static_cast<unsigned long>(limit));
+        }
+    }
+
+    void unparkAll(std::atomic<std::uint64_t>& word) noexcept {
+        static auto* const wake = find<void __stdcall(void*)>("WakeByAddressAll");
+        wake(highHalf(word));
+    }
+    void unparkOne(std::atomic<std::uint64_t>& word) noexcept {
+        static auto* const wake = find<void __stdcall(void*)>("WakeByAddressSingle");
+        wake(highHalf(word));
+    }
+
+private:
+    template <class Call>
+    static Call* find(const char* name) noexcept {
+        return windows::find<Call>(L"api-ms-win-core-synch-l1-2-0.dll", name);
+    }
+    static void* highHalf(std::atomic<std::uint64_t>& word) noexcept {
+        return reinterpret_cast<char*>(&word) + 4;
+    }
+};
+#endif
 
 #if SLUICE_HAS_THREADS
 class CondVarParker {

@@ -479,9 +479,13 @@ TEST(BlockPoolDeathTest, CatchesMisuse) {
     SmallPool pool(optionsFor(64, 10));
     SmallPool other(optionsFor(64, 10));
     void* const block = pool.allocate();
-    const auto withAddress = [](const char* before, const void* address) {
+    const auto withAddress = [](const char* before, [[maybe_unused]] const void* address) {
         std::ostringstream text;
+#if defined(_WIN32)  // it runs in a new process, which has other addresses
+        text << before;
+#else
         text << before << address;
+#endif
         return text.str();
     };
     EXPECT_DEATH(other.deallocate(block), withAddress("no block of this pool begins at ", block));

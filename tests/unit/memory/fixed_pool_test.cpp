@@ -1,6 +1,7 @@
 #include "support/crew.hpp"
 #include "support/interrupting_platform.hpp"
 #include "support/jitter_platform.hpp"
+#include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 #include "unit/queue/queue_doubles.hpp"
@@ -150,7 +151,7 @@ TYPED_TEST(FixedPoolTest, CatchesAnObjectThatIsDestroyedTwice) {
     IntPool pool(atMost(3));
     auto object = pool.make(1);
     int* const raw = object.get();
-    EXPECT_DEATH((object.reset(), IntPool::destroy(raw)), "freed twice|use-after-poison");
+    EXPECT_DEATH((object.reset(), IntPool::destroy(raw)), SLUICE_TEST_FREED_TWICE);
 }
 
 // ---- interrupts

@@ -1,4 +1,5 @@
 #include "support/payloads.hpp"
+#include "support/sanitizers.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/memory/object_pool.hpp>
@@ -124,7 +125,7 @@ TEST(ObjectPoolDeathTest, CatchesMisuse) {
     ObjectPool<int> pool;
     auto object = pool.make(1);
     int* const raw = object.get();
-    EXPECT_DEATH((object.reset(), ObjectPool<int>::destroy(raw)), "freed twice|use-after-poison");
+    EXPECT_DEATH((object.reset(), ObjectPool<int>::destroy(raw)), SLUICE_TEST_FREED_TWICE);
 }
 #endif
 

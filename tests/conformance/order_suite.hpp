@@ -52,19 +52,6 @@ inline std::vector<int> numbers(int first, int count) {
     return values;
 }
 
-TYPED_TEST_P(QueueOrder, TakesOneMoreForEachMessageThatIsGone) {
-    forEachCapacity([](auto capacity) {
-        TestQueue<TypeParam, int, capacity> queue;
-        auto producer = queue.producer();
-        int next = fill(producer);
-        for (int oldest = 0; oldest < 50; ++oldest) {
-            ASSERT_EQ(queue.tryPop(), oldest);
-            ASSERT_EQ(fill(producer, next), 1) << "after message " << oldest;
-            ++next;
-        }
-    });
-}
-
 TYPED_TEST_P(QueueOrder, AnswersEmptyWheneverAllIsConsumed) {
     forEachCapacity([](auto capacity) {
         TestQueue<TypeParam, int, capacity> queue;
@@ -170,9 +157,9 @@ TYPED_TEST_P(QueueOrder, HandlerMayPublish) {
     EXPECT_EQ(delivered, numbers(0, last + 1));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(QueueOrder, TakesOneMoreForEachMessageThatIsGone,
-                            AnswersEmptyWheneverAllIsConsumed, ConsumesAtMostWhatIsAskedAndNoLess,
-                            SizeIsExactInAQuietQueue, CrossesTheWrapOf8BitPositions,
-                            HandlerFindsItsMessageStillInItsPlace, HandlerMayPublish);
+REGISTER_TYPED_TEST_SUITE_P(QueueOrder, AnswersEmptyWheneverAllIsConsumed,
+                            ConsumesAtMostWhatIsAskedAndNoLess, SizeIsExactInAQuietQueue,
+                            CrossesTheWrapOf8BitPositions, HandlerFindsItsMessageStillInItsPlace,
+                            HandlerMayPublish);
 
 }  // namespace sluice::test

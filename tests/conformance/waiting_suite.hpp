@@ -171,29 +171,6 @@ TYPED_TEST_P(QueueWaiting, TimedWaitsLastAsLongAsAsked) {
     EXPECT_GE(Clock::now() - begin, 2ms);
 }
 
-TYPED_TEST_P(QueueWaiting, DrainClosesAndWaitsForTheLastHandler) {
-    typename TestFixture::template Queue<int, 4> queue;
-    const Watchdog watchdog(stateOf(queue, this->progress));
-    auto producer = queue.producer();
-    for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(producer.push(i), SendResult::ok);
-    }
-    int handled = 0;  // plain: drain() orders the handlers before its return
-    const std::uint64_t before = this->refusals();
-    Crew crew;
-    crew.add([&] {
-        this->awaitWaiters(before);
-        for (int i = 0; i < 4; ++i) {
-            queue.native().consume([&](int&) { ++handled; }, 1);
-        }
-    });
-    crew.start();
-    queue.native().drain();
-    EXPECT_EQ(handled, 4);
-    EXPECT_EQ(producer.push(5), SendResult::closed);
-    ASSERT_TRUE(queue.native().drainFor(1h)) << "nothing to wait for";
-}
-
 TYPED_TEST_P(QueueWaiting, NoWakeUpIsLost) {
     // Two queues with room for one: each message waits for the answer to the one before.
     typename TestFixture::template Queue<std::uint64_t, 1> questions;
@@ -239,7 +216,6 @@ TYPED_TEST_P(QueueWaiting, WithoutTimeNoCallWaits) {
 
 REGISTER_TYPED_TEST_SUITE_P(QueueWaiting, PopWaitsForAMessage, PushWaitsForRoom,
                             CloseEndsThePushesThatWait, CloseEndsThePopThatWaits,
-                            TimedWaitsLastAsLongAsAsked, DrainClosesAndWaitsForTheLastHandler,
-                            NoWakeUpIsLost, WithoutTimeNoCallWaits);
+                            TimedWaitsLastAsLongAsAsked, NoWakeUpIsLost, WithoutTimeNoCallWaits);
 
 }  // namespace sluice::test

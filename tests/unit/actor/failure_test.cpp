@@ -101,14 +101,6 @@ TEST_F(ActorFailureTest, StopsAndDiscardsTheRest) {
     EXPECT_EQ(object.post(1), SendResult::closed);
 }
 
-TEST_F(ActorFailureTest, RestartsAndKeepsTheMailbox) {
-    Fragile<Policy<OnFailure::restart>> object;
-    object.run({1, -1, 2, 4});
-    EXPECT_TRUE(object.isDrained);
-    EXPECT_EQ(object.sum, 6);
-    EXPECT_EQ(object.restarts(), 1U);
-}
-
 TEST_F(ActorFailureTest, StopsBeyondTheLimitOfRestarts) {
     Fragile<Policy<OnFailure::restart>> object;
     object.run({-1, -1, 1, -1, 2});
@@ -272,18 +264,6 @@ TEST(PooledRestartTest, ADrainingObjectDoesNotWait) {
     EXPECT_TRUE(object.stopAfterDrain(StdPlatform::Clock::time_point::max()));
     EXPECT_EQ(object.handled, (Values{2, 3}));
     EXPECT_EQ(executor.now().time_since_epoch(), 0ns);
-}
-
-TEST(PooledRestartTest, AStoppedObjectDiscards) {
-    ManualExecutor executor;
-    Running<Fragile> object(executor);
-    object.post(-1, 2, 3);
-    (void)executor.runAll();
-    object.stop();
-    EXPECT_TRUE(object.join());
-    EXPECT_TRUE(object.handled.empty());
-    EXPECT_EQ(object.statistics().discarded, 2U);
-    EXPECT_EQ(object.statistics().restarts, 0U);
 }
 
 }  // namespace shared

@@ -217,19 +217,6 @@ using namespace test;
 using namespace std::chrono_literals;
 
 struct OneTag;
-struct OtherTag;
-
-TEST(ManualTraitsTest, ClocksStandStillAndEachTagHasItsOwn) {
-    using One = ManualClock<OneTag>;
-    One::reset();
-    EXPECT_EQ(One::now().time_since_epoch(), 0ns);
-    One::advance(5ms);
-    One::moveTo(One::now() + 1ms);
-    EXPECT_EQ(One::now().time_since_epoch(), 6ms);
-    EXPECT_EQ(ManualClock<OtherTag>::now().time_since_epoch(), 0ns);
-    One::reset();
-    EXPECT_EQ(One::now().time_since_epoch(), 0ns);
-}
 
 struct Blocks : Holds<8> {
     static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,

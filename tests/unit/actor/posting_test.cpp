@@ -531,6 +531,24 @@ TEST(PooledObjectTest, HandlerThatThrowsIsCountedAndTold) {
     EXPECT_EQ(object.numbers, Numbers{1});
 }
 
+struct StopsOnFailure : PooledTraits {
+    static constexpr OnFailure onFailure = OnFailure::stop;
+};
+class Fragile : public PooledObject<Fragile, Messages<Fail>, StopsOnFailure> {
+public:
+    void handle(const Fail&) { throw 1; }
+};
+
+TEST(PooledObjectTest, FailureMayStopTheObject) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
+    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
+    executor.runAll();
+    EXPECT_TRUE(object.hasEnded());
+    EXPECT_EQ(object.statistics().discarded, 1U);
+}
+
 struct ThrowsWhenCopied {
     ThrowsWhenCopied() = default;
     ThrowsWhenCopied(const ThrowsWhenCopied&) { throw 1; }

@@ -381,17 +381,11 @@ struct WithTimers : PooledTraits {
     static constexpr std::size_t maxTimers = 2;
 };
 struct Tick {};
-struct Fail {};
 
-class Timed : public PooledObject<Timed, Messages<Tick, Fail>, WithTimers> {
+class Timed : public PooledObject<Timed, Messages<Tick>, WithTimers> {
 public:
     explicit Timed(const Executor& executor) : executor_(executor) {}
     void handle(const Tick&) { ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms); }
-    void handle(const Fail&) {
-#if defined(__cpp_exceptions)
-        throw 1;
-#endif
-    }
     std::vector<long long> ticks;  ///< milliseconds
 
 private:
@@ -468,18 +462,6 @@ TEST(PooledTimerLifeTest, AHandlerMayStartTheNextOfASingleTimer) {
     EXPECT_TRUE(blinker.cancel(blinker.next));
 }
 
-TEST_F(PooledTimerTest, CancelledFromOutsideTheyDoNotFire) {
-    const Timer first = object_.postAfter(10ms, Tick{});
-    const Timer second = object_.postAfter(20ms, Tick{});
-    executor_.runFor(5ms);
-    EXPECT_TRUE(object_.cancel(first));
-    executor_.runFor(10ms);
-    EXPECT_TRUE(object_.cancel(second));
-    executor_.runFor(10ms);
-    EXPECT_EQ(object_.ticks, Ticks{});
-    EXPECT_TRUE(object_.postAfter(1ms, Tick{})) << "their slots are free";
-}
-
 TEST_F(PooledTimerTest, AnEarlierOneMovesTheAlarm) {
     EXPECT_TRUE(object_.postAfter(30ms, Tick{}));
     executor_.runFor(1ms);
@@ -503,17 +485,6 @@ TEST(PooledTimerLifeTest, BeforeTheStartThereAreNone) {
     Timed object(executor);
     EXPECT_FALSE(object.postAfter(1ms, Tick{}));
 }
-
-#if defined(__cpp_exceptions)
-TEST_F(PooledTimerTest, HandlerThatThrowsKeepsTheOthers) {
-    EXPECT_TRUE(object_.postAfter(10ms, Fail{}));
-    EXPECT_TRUE(object_.postAfter(20ms, Tick{}));
-    executor_.runFor(10ms);
-    EXPECT_EQ(object_.statistics().failed, 1U);
-    executor_.runFor(10ms);
-    EXPECT_EQ(object_.ticks, Ticks{20});
-}
-#endif
 
 }  // namespace shared
 

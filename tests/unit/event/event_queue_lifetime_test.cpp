@@ -217,20 +217,6 @@ TYPED_TEST(EventQueueExceptionTest, PredicateOrListenerThatThrowsInProcessUntilL
     EXPECT_EQ(this->takeQueued(), (Numbers{3}));
 }
 
-TYPED_TEST(EventQueueExceptionTest, VisitorThatThrowsLosesItsOwnEventOnly) {
-    this->enqueue({1, 2, 3, 4});
-    const auto breakAtTwo = [](int event, int) {
-        if (event == 2) {
-            throw Breakage("a visitor");
-        }
-    };
-    EXPECT_THROW(this->queue.processQueueWith(breakAtTwo), Breakage);
-    EXPECT_EQ(this->takeQueued(), (Numbers{3, 4}));
-    this->enqueue({2, 5});
-    EXPECT_THROW(this->queue.processOneWith(breakAtTwo), Breakage);
-    EXPECT_EQ(this->takeQueued(), (Numbers{5}));
-}
-
 TYPED_TEST(EventQueueExceptionTest, NestedProcessThatThrowsLosesNothingOfEitherBatch) {
     this->breakAt(8);
     this->queue.appendListener(1, [this](int) {

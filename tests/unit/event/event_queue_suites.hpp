@@ -61,9 +61,6 @@ struct StdMutexMinimalListPolicies : StdMutexPolicies, MinimalListPolicies {};
 /// The policies under which queues must behave the same.
 using QueuePolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies,
                                      StdMutexPolicies, ListPolicies, MinimalListPolicies>;
-/// Those of them that several threads can use.
-using SharedQueuePolicies = testing::Types<DefaultPolicies, OwnLockPolicies, StdMutexPolicies,
-                                           ListPolicies, MinimalListPolicies>;
 
 /// Policies for the suites of code that does not depend on the policies; see CommonPolicies.
 #ifdef SLUICE_TEST_ALL_POLICIES

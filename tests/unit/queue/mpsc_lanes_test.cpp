@@ -352,23 +352,6 @@ TEST(MpmcLanesTest, HandlerHoldsItsLaneAndNoOther) {
     EXPECT_EQ(lanes.laneCount(), 1U);
 }
 
-#if defined(__cpp_exceptions)
-TEST(MpmcLanesTest, ThrowingHandlerReleasesItsLaneAndLeavesTheRest) {
-    SharedLanes lanes(4);
-    auto producer = lanes.producer();
-    for (const int number : {1, 2, 3}) {
-        ASSERT_EQ(producer.tryEmplace(number), SendResult::ok);
-    }
-    const auto throwing = [](Tracked& message) {
-        if (message.value == 2) {
-            throw std::runtime_error("handler");
-        }
-    };
-    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
-    EXPECT_EQ(popAll(lanes), (std::vector<int>{3}));
-}
-#endif
-
 TEST(MpmcLanesTest, OnePollFreesAllLanesThatAreDoneWith) {
     CountingResource memory;
     SharedLanes lanes(4, &memory);

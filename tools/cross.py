@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from checks.headers import public_headers
 from compilers import FLAGS, GOOGLETEST, ROOT, run
-from windows import LIBRARIES, LIBRARY_FLAGS, MODULES, NOT_FOR_WINDOWS, SUMMARY, TEST_LIMIT
+from windows import LIBRARIES, LIBRARY_FLAGS, MODULES, SUMMARY, TEST_LIMIT
 
 ZIG = [ROOT / "build/venv/bin/python", "-m", "ziglang", "c++"]
 # -O1 defines NDEBUG there.
@@ -30,8 +30,7 @@ class System(NamedTuple):
     triples: tuple  # the targets of the compiler
     runs_here: bool = False
     flags: tuple = ()
-    no_headers: frozenset = frozenset()  # of features that the system lacks
-    no_tests: frozenset = frozenset()
+    no_tests: frozenset = frozenset()  # of features that the system lacks
 
 
 NEEDS_CMAKE = {"version_test"}
@@ -42,7 +41,7 @@ SYSTEMS = {
     "musl": System(("x86_64-linux-musl",), True, ("-static", "-D_LARGEFILE64_SOURCE")),
     "macos": System(("aarch64-macos", "x86_64-macos"),
                     no_tests=frozenset({"event_fd_wait_test"})),
-    "windows": System(("x86_64-windows-gnu",), no_headers=frozenset(NOT_FOR_WINDOWS)),
+    "windows": System(("x86_64-windows-gnu",)),
 }
 
 
@@ -66,7 +65,6 @@ class Target:
     def compiled_headers(self, module):
         """The number of the module's headers that compile alone, and the number that was tried."""
         headers = [path.as_posix() for path in public_headers(ROOT) if path.parts[0] == module]
-        headers = [header for header in headers if header not in self.system.no_headers]
         return sum(self.pool.map(self.compile_header, headers)), len(headers)
 
     def compile_header(self, header):

@@ -21,12 +21,10 @@
 #include <cerrno>
 #include <sys/syscall.h>
 #include <unistd.h>
-#elif defined(__APPLE__)
-#include <pthread.h>
 #elif defined(_WIN32)
 #include <sluice/base/detail/windows.hpp>
 #endif
-// Compiler extensions in the headers. `[[gnu::...]]` attributes are only hints, which MSVC ignores.
+// Compiler extensions; cl for x86-64 has its own, and ignores [[gnu::...]] attributes.
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)
@@ -35,15 +33,8 @@
 #define SLUICE_ALWAYS_INLINE [[msvc::forceinline]]
 #define SLUICE_INLINE_LAMBDA
 #define SLUICE_FUNCTION_TEXT __FUNCSIG__
-#if defined(_M_X64)
 #define SLUICE_LOWEST_BIT(word) static_cast<unsigned>(_tzcnt_u64(word))
 #define SLUICE_PREFETCH(address, forWrite) _mm_prefetch(static_cast<const char*>(address), 1)
-#define SLUICE_PAUSE() _mm_pause()
-#else
-#define SLUICE_LOWEST_BIT(word) static_cast<unsigned>(_CountTrailingZeros64(word))
-#define SLUICE_PREFETCH(address, forWrite) __prefetch(address)
-#define SLUICE_PAUSE() __yield()
-#endif
 #else
 #define SLUICE_LIKELY(...) __builtin_expect(static_cast<bool>(__VA_ARGS__), 1)
 #define SLUICE_UNLIKELY(...) __builtin_expect(static_cast<bool>(__VA_ARGS__), 0)
@@ -115,14 +106,12 @@ inline void prefetchForRead(const void* address) noexcept {
     SLUICE_PREFETCH(address, 0);
 }
 
-/// Pauses for a moment between two polls of a shared location. cpuPause() never blocks and orders
-/// nothing between threads, but the compiler moves no memory access across the call.
-///
-/// A pause takes 40-140 cycles on x86, 10-50 on AArch64, and none elsewhere. AArch64 executes
-/// `isb`, because `yield` does nothing on AArch64 cores without hardware threads.
+/// Pauses between two polls of a shared location: 40-140 cycles on x86, 10-50 on AArch64, where
+/// `yield` alone does nothing on most cores. Orders nothing between threads, but the compiler moves
+/// no memory access across the call.
 inline void cpuPause() noexcept {
-#if defined(SLUICE_PAUSE)
-    SLUICE_PAUSE();
+#if defined(_MSC_VER) && !defined(__clang__)
+    _mm_pause();
 #elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)

@@ -470,16 +470,6 @@ TEST_F(PooledTimerTest, AnEarlierOneMovesTheAlarm) {
     EXPECT_EQ(object_.ticks, (Ticks{10, 30}));
 }
 
-TEST_F(PooledTimerTest, OnesOfAStoppedObjectDoNotFire) {
-    EXPECT_TRUE(object_.postAfter(10ms, Tick{}));
-    executor_.runFor(1ms);
-    object_.stop();
-    EXPECT_TRUE(object_.join());
-    EXPECT_FALSE(object_.postAfter(1ms, Tick{}));
-    executor_.runFor(1s);
-    EXPECT_EQ(object_.ticks, Ticks{});
-}
-
 TEST(PooledTimerLifeTest, BeforeTheStartThereAreNone) {
     ManualExecutor executor;
     Timed object(executor);

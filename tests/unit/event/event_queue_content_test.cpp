@@ -222,8 +222,6 @@ TEST(EventQueueContentTest, NumbersConvertAsInACall) {
     EXPECT_TRUE(queue.process());
 }
 
-enum class Colour : unsigned char { red, green };
-
 TEST(EventQueueMemoryTest, LargeEventTakesItsOwnSizeOnly) {
     struct Large {
         char bytes[1 << 20];

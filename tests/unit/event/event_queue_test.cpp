@@ -31,12 +31,6 @@ TYPED_TEST(EventQueueTest, ProcessDispatchesInTheOrderOfArrival) {
     EXPECT_FALSE(this->queue.process());
 }
 
-TYPED_TEST(EventQueueTest, ProcessIsTrueAlsoWhenNobodyListens) {
-    EXPECT_TRUE(this->queue.enqueue(42));
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_TRUE(this->queue.emptyQueue());
-}
-
 TYPED_TEST(EventQueueTest, ListenerMayPeekTakeAndClear) {
     this->queue.appendListener(1, [this](int) {
         typename TestFixture::QueuedEvent event{};

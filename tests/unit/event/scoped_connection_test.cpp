@@ -56,13 +56,6 @@ TEST(ScopedConnectionTest, DisconnectsOnceAndReleases) {
     EXPECT_TRUE(handle);
 }
 
-TEST(ScopedConnectionTest, MayOutliveTheList) {
-    auto list = std::make_unique<List>();
-    const Connection connection(list->append([] {}));
-    list.reset();
-    EXPECT_FALSE(connection.handle());
-}
-
 static_assert(!std::is_copy_constructible_v<AnyScopedConnection>);
 static_assert(std::is_nothrow_move_constructible_v<AnyScopedConnection>);
 

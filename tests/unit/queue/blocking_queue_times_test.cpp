@@ -48,12 +48,6 @@ protected:
     Queue queue;
 };
 
-TEST_F(BlockingQueueTimesTest, PopForEndsWithTheQueue) {
-    ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.popFor(5ms), std::nullopt);
-    EXPECT_EQ(Clock::time, start) << "without waiting for the limit";
-}
-
 TEST_F(BlockingQueueTimesTest, PushForGivesUpAtItsLimitAndKeepsItsArgument) {
     BlockingQueue<SpscRing<std::unique_ptr<int>, 1>, ScriptedWait, ScriptedPacing> pointers;
     auto value = std::make_unique<int>(7);

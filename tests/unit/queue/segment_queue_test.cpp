@@ -170,15 +170,6 @@ TEST(SegmentQueueMemoryTest, SegmentIsOfTheSizeAskedUnlessTheSlotsNeedMore) {
     EXPECT_LT(forLarge.bytesInUse, 4 * sizeof(Large));
 }
 
-TEST(SegmentQueueMemoryTest, LargeMessagesGetASegmentEach) {
-    struct Huge {
-        char bytes[1 << 20];
-    };
-    CountingResource memory;
-    const SegmentQueue<Huge> queue(4, &memory);
-    EXPECT_LT(memory.bytesInUse, 2 * sizeof(Huge));
-}
-
 TEST(SegmentQueueMemoryTest, KeepsABoundedNumberOfBytesAfterABurst) {
     CountingResource memory;
     SegmentQueue<int> queue(unlimited, &memory);

@@ -134,8 +134,10 @@ void useUpMemory() {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_AS, &none);
     for (std::size_t bytes = std::size_t{1} << 24U; bytes >= 16; bytes /= 2) {
-        while (std::malloc(bytes) != nullptr) {
-        }
+        void* volatile block = nullptr;  // volatile: clang removes blocks that are not used
+        do {
+            block = std::malloc(bytes);
+        } while (block != nullptr);
     }
 }
 

@@ -259,7 +259,7 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // waitUntil() returns true even if the message was dropped: an event loop sleeps on false.
+        // True even if the message has been dropped since: an event loop sleeps after false.
         return hasMessage;
     }
 
@@ -278,7 +278,7 @@ public:
 
     // ---- Any thread
 
-    /// Rejects later messages, and wakes all publishers that wait for a free slot. Idempotent.
+    /// Makes later publish() calls return `closed`, and wakes all waiting publishers. Idempotent.
     void close() noexcept {
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
@@ -472,7 +472,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // An SpscRing is never drained during an attempt, so the attempt's end must notify.
+            // drain() may await this attempt's end: until then, an SpscRing is not drained.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -684,7 +684,7 @@ private:
             if (served == 0 && !isEnded && !isHighThere()) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
             }
-            // The arrival of a high message may have ended the search for a lower one.
+            // Continues if only the arrival of a high message has ended the search for a lower one.
             if (served == 0 && !isHighThere()) {
                 break;
             }
@@ -766,7 +766,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Waits for 64 empty batches, so that a polling consumer does not slow publishers.
+            // Only every 64th time, so that a polling consumer does not slow publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }

@@ -43,7 +43,7 @@ struct MessageCounts {
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
 /// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may
-/// include 64 handler calls before the publication and 64 after the message.
+/// include up to 64 handler calls before the publication and 64 after the message's own.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};

@@ -168,7 +168,7 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects invalid traits in a function, because a failed assertion in a class causes more errors.
+/// Fails to compile for invalid traits. In a class, failed assertions would cause further errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

@@ -41,7 +41,7 @@ public:
     /// head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // The condition stays true until the message is taken, because the tail only grows.
+        // A position in excess stays so until its message is taken, because the tail only grows.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };

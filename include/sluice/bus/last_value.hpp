@@ -116,8 +116,8 @@ private:
     // itself, issues a heavy fence and reads isNew_. process() reads isNew_ under the lock.
     //
     // Each accepted value is handled or replaced, because publish() checks isClosed() under the
-    // lock. If process() locks before publish() when the bus is drained, publish() returns
-    // `closed`; otherwise process() finds the value.
+    // lock. The last process() of a drained bus finds the value of a publish() that locked earlier;
+    // one that locks later returns `closed`.
 
     static constexpr std::size_t none = 2;
 

@@ -57,7 +57,7 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
 
 /// Implements PriorityOrder::weighted: serves the highest priority that has a message and credit. A
 /// round ends when no priority has both a message and credit. The first message of a priority waits
-/// for at most twice the other priorities' weights, in two rounds.
+/// for at most two rounds of the other priorities' weights.
 template <class Traits>
 class WeightedOrder {
 public:

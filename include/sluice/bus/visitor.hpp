@@ -40,7 +40,7 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// True if the callable's first parameter is Message or a base class, not a type made from Message.
+/// True if the callable's first parameter is Message or its base class, so no conversion occurs.
 /// Templates and overloaded operators count as true, because their parameter type is unknown.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
@@ -67,7 +67,7 @@ template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
 
-/// Rejects a handler that cannot be subscribed for Message; otherwise returns true.
+/// Fails to compile if the handler cannot be subscribed for Message; otherwise returns true.
 template <class Handler, class Message, class Header, std::size_t HandlerSize>
 constexpr bool checkHandler() noexcept {
     constexpr bool takesIt = std::is_invocable_v<Handler&, const Message&, const Header&> ||

@@ -102,8 +102,8 @@ public:
         return *this;
     }
     ~CallbackList() {
-        // The destructor repeats, because destructors of callbacks may add callbacks. Relaxed: no
-        // other thread.
+        // Loops, because destructors of callbacks may add callbacks. Relaxed: no other thread uses
+        // the list.
         while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
             ended->end();
         }
@@ -493,7 +493,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// Returns the first node of the tail with lower priorities, or null. Requires the lock.
+    /// Returns the node behind the last one with at least this priority, or null. Needs the lock.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
@@ -563,7 +563,7 @@ public:
 
     /// The list's destructor calls end() while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
-        // `free` is set again, because the shared object that made the core may be unloaded.
+        // Replaces `free`, whose code may be in a shared library that has been unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
         {
             const Guard guard(this->lock);

@@ -203,7 +203,7 @@ private:
 template <class List>
 using OrderMember = decltype(List::isOrdered);
 
-/// An event list of the policies' type. A list type that names `isOrdered` sorts its events.
+/// An event list of the policies' type. A list type with a member `isOrdered` sorts its events.
 template <class List>
 class PolicyList {
 public:

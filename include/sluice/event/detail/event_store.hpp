@@ -214,10 +214,10 @@ public:
         }
     }
 
-    /// The waiters for an event or for close().
+    /// The threads that wait for an event or for close().
     Waiters& arrived() const noexcept { return arrived_; }
 
-    /// The waiters until the store is not busy, or until a peek has ended.
+    /// The threads that wait until the store is not busy, or until a peek has ended.
     Waiters& changed() const noexcept { return changed_; }
 
 private:
@@ -317,7 +317,7 @@ private:
                (options_.overflow == Overflow::dropOldest && !(canDiscard(guard) && isPeeked_));
     }
 
-    /// Returns true if discarding events makes room, unless a peek prevents it.
+    /// Returns true if discarding events would make room; a peek may still prevent the discarding.
     bool canDiscard(const Guard& /*guard*/) const noexcept {
         return reserved_ < options_.limit && !events_.isEmpty();
     }
@@ -616,7 +616,7 @@ public:
 private:
     friend class EventStore;
 
-    /// Fields that change with each event, in registers: the store does not know their address.
+    /// Local copies of the fields that change with each event, so that they stay in registers.
     struct Passage {
         Batch& batch;
         std::size_t left;

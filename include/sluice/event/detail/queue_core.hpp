@@ -169,8 +169,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Classifies an event made from First&&, with arguments made from A&&. A long event counts as
-    /// foreign: long copies are better made without the lock.
+    /// Returns `plain` if an event made from First&& and A&&... is copied under the lock. A
+    /// `foreign` one, which runs user code or is long, is made without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;

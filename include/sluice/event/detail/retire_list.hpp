@@ -76,7 +76,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy that stays in a register: otherwise each call would wait for a previous store.
+        // Kept in a register: to reload calls_ in the destructor would wait for an earlier store.
         const unsigned outer_;
     };
 
@@ -145,9 +145,9 @@ struct ListReaders {
 
 /// The retired elements of one list, with the list's lock and readers.
 ///
-/// Elements are freed in batches, oldest first. A batch waits for the calls that began before it.
-/// The last call that a batch waits for, or a thread that retires or awaits elements, frees the
-/// batch. An element is listed until it is freed, so a destructor may wait for another element.
+/// Elements are freed in batches, oldest first. A batch is freed after all calls that began before
+/// its grace period have ended: by the last of these calls, or by a thread that retires or awaits
+/// elements. An element is listed until it is freed, so a destructor may wait for another element.
 ///
 /// The last element may be the owner of the RetireList, which `free` destroys after its last use.
 template <class Threading>
@@ -176,8 +176,8 @@ public:
         }
     }
 
-    // If hasAny() and isDue() are true at a call's end, the call must collect(). Relaxed: E1, by a
-    // fence.
+    // If hasAny() and isDue() are true at a call's end, the call must collect(). Relaxed: E1's
+    // fence orders them.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -206,7 +206,7 @@ public:
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
     /// While the list is being called, collect() begins one grace period per 200 us, or per 256
-    /// elements. Other elements wait for the first call or removal after 200 us, or for makeDue().
+    /// elements. Later elements wait for the first call or removal after 200 us, or for makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;

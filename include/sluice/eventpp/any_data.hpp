@@ -48,8 +48,8 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
 /// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
-/// first, or derive the type from the event. Debug builds refuse access to a moved-away object, and
-/// to a type larger than the object. The destructor of an object must not assign to its AnyData.
+/// first, or derive the type from the event. Debug builds assert that the object is not moved away,
+/// and not smaller than the type. The destructor of an object must not assign to its AnyData.
 ///
 /// An object of up to MaxSize bytes (at least two pointers) is stored inside the AnyData. Larger
 /// objects, over-aligned objects, and objects whose move may throw are stored on the heap.

@@ -21,7 +21,7 @@ struct OrderedQueueListCompare {
 ///     };
 ///     sluice::EventQueue<int, void(), SmallestFirst> queue;
 ///
-/// Equal events keep the order of arrival. The queue refuses Overflow::dropOldest, because the list
+/// Equal events keep the order of arrival. Overflow::dropOldest is a set-up error, because the list
 /// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
 /// `arguments`. begin() and end() only name the two ends for splice() and are no iterators.
 ///
@@ -67,7 +67,7 @@ private:
     struct Slot {
         // Items are mutable: elements of a tree are constant, but the queue fills and clears items.
         mutable Item item{};
-        // A loose slot equals all others, so that its insertion calls no Compare.
+        // While true, the slot equals all others, so that its insertion calls no Compare.
         mutable bool isLoose = false;
     };
 

@@ -18,8 +18,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The functions of a remover. Each function calls Self::add(put, listener, options...), which
-/// passes a callback to put(target, callback).
+/// The functions of a remover. Each calls Self::add(put, listener, options...), which makes a
+/// callback from the listener and calls put(target, callback).
 template <class Self, class Target>
 class Adders {
     static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||

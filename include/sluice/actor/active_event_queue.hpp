@@ -82,7 +82,7 @@ public:
         if (isUnstarted) {
             lifecycle_.endedWithoutThread();
         }
-        // Relaxed: drainFor() has acquired the step that emptied the queue.
+        // Relaxed: drainFor() has acquired all writes before the queue became empty.
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 

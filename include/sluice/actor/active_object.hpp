@@ -301,8 +301,8 @@ protected:
     }
 
     /// Handles queued messages and due timers on the calling thread, for tests of an object that is
-    /// never started. Returns their number. An exception of a handler ends the batch, which then
-    /// counts as 1. If coroutines may wait, call stop() before the destructor.
+    /// never started. Returns their number, or 1 if a handler throws, which ends the batch. If
+    /// coroutines may still wait, call stop() before the destructor.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -461,7 +461,7 @@ private:
     }
 #endif
 
-    /// The lifecycle is also notified when the object is closed.
+    /// changed() is also notified when the object is closed, to end the wait before a restart.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;

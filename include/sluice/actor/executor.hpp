@@ -87,7 +87,7 @@ public:
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task), or returns false at the deadline. notifyEnd() comes later.
+    /// Waits until hasEnded(task), which precedes notifyEnd(); returns false at the deadline.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         const auto isOver = [&] { return hasEnded(task); };
         if (isManual()) {
@@ -99,7 +99,7 @@ public:
     // ---- Called by an object at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
-    /// The task may already be destroyed.
+    /// The object that `ended` points to may already be destroyed.
     virtual void notifyEnd(const ExecutorTask* /*ended*/) noexcept { ends_.notifyAll(); }
 
     /// Returns memory for one message, or null if no memory is free.

@@ -67,7 +67,7 @@ private:
     SingleWriterCounter<typename Traits::Platform> restarts_;
 };
 
-/// Rejects traits that an object on an executor cannot honour.
+/// Fails to compile for traits that an object on an executor cannot honour.
 template <class Base, class Traits>
 constexpr bool arePooledTraits() noexcept {
     constexpr bool areDerived = std::is_base_of_v<Base, Traits>;
@@ -675,7 +675,7 @@ private:
         }
     }
 
-    /// Returns false if a message has arrived. After true, others may run or destroy the object.
+    /// Returns false if a message has arrived. Otherwise, others may now run or destroy the object.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {

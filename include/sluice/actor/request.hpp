@@ -381,7 +381,7 @@ public:
     mutable Question question;
 
 private:
-    // Allocates no cell, because an exception from moving the question would leak the cell.
+    // Leaves cell_ null: a cell allocated here would leak if moving the question threw.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()

@@ -36,25 +36,25 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard: the row is used only if Function returns true. Function, which may be a member of the
-/// context, accepts nothing, the context, the message, or both.
+/// A guard: the row is used only if Function returns true. Function may be a member of the context;
+/// its parameters are none, the context, the message, or both.
 template <auto Function>
 struct If {};
 
-/// An action. The Function of an action has the same parameters as a guard.
+/// An action, whose Function may have the same parameters as that of a guard.
 template <auto Function>
 struct Do {};
 
-/// A row: in the state Source, a message of this type leads to the state Target. The options are at
-/// most one `If<guard>`, and a `Do<action>` for each action, in order.
+/// A row of the transition table: in the state Source, this message leads to the state Target. The
+/// options are at most one `If<guard>`, and a `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
-/// A row: the machine handles the message without leaving or entering a state.
+/// A row of the table for a message that is handled without leaving or entering a state.
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row: the machine keeps the message until a state does not defer it.
+/// A row that defers a message: the machine keeps it until it is in a state that does not defer it.
 template <class State, class Message>
 struct Defer {};
 
@@ -522,14 +522,14 @@ struct MachineTraits {
 ///
 /// Order: a change calls the guard, the exits from the inside out up to the innermost state that
 /// contains source and target, the actions, and the entries from the outside in. A change to the
-/// same state leaves and enters that state. Deferred messages return in order after each change.
+/// same state leaves and enters that state. Each change then offers deferred messages in order.
 ///
 /// Thread safety: one thread at a time may use a machine. Guards, actions, enter() and exit() must
 /// not call start(), stop() or handle() of their own machine, which ends the program with a
 /// message; they may post a message instead.
 ///
 /// Errors: if a user's function throws, the machine stays in the innermost state that was entered
-/// and not left, or stops if there is none. A deferred message whose function throws is dropped.
+/// and not left, or stops if there is none. A deferred message being handled is dropped.
 ///
 /// Performance: one table look-up per message, no heap, and room for maxDeferred messages.
 template <class Context, class First, class Table, class Traits = MachineTraits>
@@ -592,8 +592,8 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// The number of deferred messages that no row took when they returned, or that stop()
-    /// discarded.
+    /// The number of deferred messages that no row accepted when they were offered again, or that
+    /// stop() discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
 private:

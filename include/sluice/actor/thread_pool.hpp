@@ -55,7 +55,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// The Park to wake a worker for a task: the timekeeper's only if no other worker sleeps.
+    /// The Park to notify of a new task: the timekeeper's only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -459,7 +459,7 @@ private:
 
     /// The maximum number of tasks that a thread runs for its own handlers before a queued task.
     static constexpr unsigned mostInARow = 32;
-    /// An idle thread takes `next` of a worker whose handler has run for one to two intervals.
+    /// An idle thread takes the next task of a worker whose handler has run for 1 to 2 intervals.
     static constexpr std::chrono::milliseconds watchInterval{1};
 
     struct alignas(cacheLineSize) Worker {

@@ -53,12 +53,12 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications. Read the number before the attempt to post that precedes add().
+    /// The number of notifications: read it before an attempt to post, and pass it to add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1
     }
 
-    /// Returns false if another notification has occurred, and the caller must try to post again.
+    /// Returns false after a notification since `seen` was read: the caller then posts again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
         // Relaxed: written under the lock.
@@ -108,11 +108,11 @@ public:
     }
 
 private:
-    // The lock is held while a waker runs, so that the waker's wait is not destroyed too early. A
-    // waker marks its coroutine as woken and schedules the coroutine's object.
+    // A waker marks its coroutine as woken and schedules the coroutine's object. It runs under the
+    // lock, so remove() returns, and the wait may be destroyed, only after the waker.
     //
     // Edge E1: messages leave the mailbox before notifications_ is released; a post acquires it
-    // first. Under the lock, a later notification finds the wait in the list.
+    // first. A notification after add() finds the wait in the list: both hold the lock.
 
     void wakeOldest(const Guard& guard) noexcept {
         // Relaxed: written under the lock.

@@ -144,7 +144,7 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    /// The node of each index, plus 1; 0 outside the heap.
+    /// The position in nodes_ of each index, plus 1; 0 if the heap lacks the index.
     std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
@@ -162,7 +162,7 @@ class ObjectTimers {
     /// The maximum number of timers fired before the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// The earliest deadline, whose difference from the present time cannot overflow.
+    /// Replaces earlier deadlines, whose difference from the present time could overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {

@@ -95,7 +95,7 @@ public:
     }
 
     /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one.
-    /// The slot of a cancelled timer is freed, by rearm() if its handler runs.
+    /// Frees the slots of cancelled timers, except that of a running handler, which rearm() frees.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
@@ -151,7 +151,7 @@ public:
         // Relaxed: takeChanges() has acquired the word on this thread.
         const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
         if ((word & listed) == 0) {
-            // takeChanges() left the slot to rearm(), but frees a slot that is still listed.
+            // takeChanges() skipped the slot during the handler; a listed one is freed next time.
             endCancelled(index, word);
         }
         return false;

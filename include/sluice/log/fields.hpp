@@ -66,7 +66,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<double>(value);
     } else if constexpr (std::is_enum_v<T>) {
-        // Promoted: a char would refer to a temporary, and a bool would print as true or false.
+        // `+` promotes: a char would refer to a temporary, and a bool would print as a word.
         return fieldValue(+static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
         using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;

@@ -84,7 +84,7 @@ struct file_rotation {
 
 namespace detail {
 
-/// Rejects settings that make no sense.
+/// Throws spdlog_ex if a setting is out of range.
 inline void check(const file_rotation& rotation) {
     const auto require = [](bool isGood, const char* setting, auto value, const char* limit) {
         if (!isGood) {
@@ -490,7 +490,7 @@ public:
         isWatched_ = isWatched;
     }
 
-    /// Call set_rotation() before the first record. Throws spdlog_ex if a setting makes no sense.
+    /// Call set_rotation() before the first record. Throws spdlog_ex if a setting is out of range.
     void set_rotation(file_rotation rotation) {
         detail::check(rotation);
         {

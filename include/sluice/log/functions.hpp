@@ -271,7 +271,7 @@ private:
             // spdlog's registry is created first, so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
 #if defined(_WIN32)
-            // atexit() of a DLL calls it after Windows has ended the worker.
+            // The atexit() of a DLL would call leave() after Windows has ended the worker.
             const bool isWatching = sluice::detail::windows::keepLoaded() &&
                                     ::_crt_atexit([] { instance().leave(); }) == 0;
 #else

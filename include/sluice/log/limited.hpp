@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // One word holds the second and its count: both match. The upper 40 bits are the second's
+    // One word holds the second and its count, which thus match. The upper 40 bits are the second's
     // beginning in milliseconds, enough for 34 years of uptime; the lower 24 bits count calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;

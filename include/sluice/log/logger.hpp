@@ -174,7 +174,7 @@ private:
         return handle_;
     }
 
-    /// If the back end has its own clock, the key never matches, so only such loggers take longer.
+    /// Runs for each record if the back end has its own clock: handleKey_ then never matches.
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
     /// A hash of the list of sinks. The hash is odd, so never 0, as the sinks' addresses are even.

@@ -50,13 +50,13 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr PieceKind plainKinds[] = {
         PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
         PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
-    // The time zone is missing, because spdlog rereads it ten seconds after some earlier line.
+    // Without `z`: spdlog rereads the time zone ten seconds after an earlier reading.
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
     const char flag = source.back();
     const bool hasWidth = source.size() > 2;
     if (hasWidth && source[source.size() - 2] == '!') {
-        // With `!`, spdlog may cut more of the line than this flag has written.
+        // With `!`, spdlog may also cut the text of earlier flags.
         return PieceKind::other;
     }
     const std::size_t plain = plainFlags.find(flag);

@@ -33,7 +33,7 @@ namespace sluice::log::detail {
 /// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
 /// naps: waking it for each record would cost more than the record, and each poll takes cache lines
 /// from the logging threads. Records flow while the surplus over one record per `flowGap` exceeds
-/// `flowStart`. Each such record waits for a nap, to which Linux adds 50 microseconds.
+/// `flowStart`. A record then waits for the end of a nap, which Linux prolongs by 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -417,7 +417,7 @@ private:
 
     // ---- The worker
 
-    /// The worker's loop. Ends when the watermark has passed `last`, if `last` is not 0.
+    /// The worker's loop. After endWorker(), ends when the watermark has passed `last`.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -458,7 +458,7 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         queue_.wake();
-        // A sink cannot wait for itself, and two sinks could wait for each other.
+        // In a batch, a sink would wait for itself, or two sinks for each other.
         const bool mayWait = !isInBatch();
         if (mayWait && worker_.join(atMost)) {
             return true;

@@ -51,8 +51,8 @@ struct FormatterChange final : OrderedAction {
         guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
     }
 
-    /// The sink may outlive the back end. A sink that ends a back end holds its own lock, and
-    /// therefore keeps the old formatter.
+    /// The sink may outlive the back end. A sink that ends its back end keeps the old formatter,
+    /// because it holds its own lock.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -230,8 +230,8 @@ public:
     /// retire() is called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Returns true if records may remain in the lanes when their loggers end. The result is true
-    /// in the thread that ends the logger, which has seen abandon() or a later close of the list.
+    /// Returns true after abandon(), when records may remain in the lanes. A thread whose action is
+    /// refused sees an earlier abandon(), because it has seen the later close of the list.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
@@ -257,10 +257,10 @@ protected:
     explicit Frontend(const RecordQueueOptions& options) : queue_(options) {}
     ~Frontend() = default;
 
-    /// Ensures that a thread writes a new record or action.
+    /// Writes the caller's new record or action, unless the worker will.
     ///
     /// The load is sequentially consistent, like setMode(), a record's announcement and the poll of
-    /// the lanes. If a thread reads the old mode, the worker's last poll sees the thread's record.
+    /// the lanes. If a thread still reads Mode::worker, the worker's last poll sees its record.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {

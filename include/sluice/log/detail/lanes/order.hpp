@@ -130,7 +130,7 @@ private:
 
     /// Copies records with stamps below `limit` out of the lane, until `max` records are staged.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
-        // The owner may have evicted all records that the poll saw, and more.
+        // Evictions may have released even more records than the last poll saw.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
         std::uint64_t end = begin;

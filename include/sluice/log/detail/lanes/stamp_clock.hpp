@@ -120,7 +120,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // The caller's fence orders the dependent load at the end.
+        // The load depends on the reading, so that the caller's fence orders the reading too.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");

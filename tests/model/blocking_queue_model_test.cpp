@@ -20,10 +20,6 @@
 namespace sluice::model {
 namespace {
 
-struct SleepAtOnce : BasicPark<ModelPlatform, ModelParker> {
-    SleepAtOnce() : BasicPark(Options{0, 0}) {}
-};
-
 using Spsc = BlockingQueue<SpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
 using Mpsc = BlockingQueue<MpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
 using Mpmc = BlockingQueue<MpmcRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;

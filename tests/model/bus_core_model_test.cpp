@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -164,14 +163,12 @@ void publisherDropsTheLastMessage() {
     const PublishOptions low{Priority::low};
     const std::function<void()> handleTheOthers = [&] {
         (void)bus.discard();
-        isDropped.store(1, std::memory_order_release);
+        isDropped.store(1, release);
     };
     (void)bus.template emplaceWith<Ending>(low, &handleTheOthers);
     parallel([&] { (void)bus.template emplaceWith<Ending>(low, nullptr); },
              [&] {
-                 while (isDropped.load(std::memory_order_acquire) == 0) {
-                     ModelPlatform::pause();
-                 }
+                 await(isDropped);
                  check(bus.drain(always), "no deadline");
              });
 }

@@ -12,9 +12,6 @@
 namespace sluice::model {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
 constexpr auto seqCst = std::memory_order_seq_cst;
 using Fence = ModelPlatform::Fence;
 using Outcomes = std::set<std::vector<int>>;

@@ -19,8 +19,6 @@ namespace sluice::model {
 
 using log::detail::Stamp;
 
-inline constexpr auto relaxed = std::memory_order_relaxed;
-
 /// Each reading is later than all readings before it, on whatever thread, and orders nothing else.
 struct Ticks {
     template <class Word>

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +16,7 @@ namespace {
 
 struct SumOfChanges : BusObserver {
     void pressureChanged(Pressure before, Pressure now) noexcept {
-        sum.fetch_add(static_cast<int>(now) - static_cast<int>(before), std::memory_order_relaxed);
+        sum.fetch_add(static_cast<int>(now) - static_cast<int>(before), relaxed);
     }
     Atomic<int> sum{0};
 };
@@ -40,7 +39,7 @@ void roomIsGivenBackAndTaken() {
     (void)bus.publish(Number{2});
     parallel([&] { (void)bus.processWith([](const Number&) {}, 1); },
              [&] { (void)bus.publish(Number{3}); });
-    check(told.sum.load(std::memory_order_relaxed) == static_cast<int>(bus.pressure()),
+    check(told.sum.load(relaxed) == static_cast<int>(bus.pressure()),
           "the observer knows the pressure that holds");
 }
 

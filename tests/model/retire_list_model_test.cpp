@@ -1,5 +1,4 @@
-#include "support/model/expectations.hpp"
-#include "support/sanitizers.hpp"
+#include "model/lasting_registry.hpp"
 
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/detail/retire_list.hpp>
@@ -8,18 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <vector>
 
 // The retired callbacks of a list, under the model checker. A callback that is freed too early
 // shows as a data race with the call. A callback that no thread frees is still counted at the end.
 
-namespace sluice {
-
-/// The checker has room for few atomics.
-template <>
-inline constexpr unsigned detail::readersInGroup<model::ModelPlatform> = 1;
-
-namespace model {
+namespace sluice::model {
 namespace {
 
 struct ModelThreading : MultipleThreading {
@@ -37,13 +29,6 @@ struct Node : detail::Retired {
     Plain<int> content;
 };
 
-/// A thread of the checker gives its slot back after the scenario.
-BasicReaderRegistry<ModelPlatform>& lastingRegistry() {
-    static std::vector<BasicReaderRegistry<ModelPlatform>*> all;
-    all.push_back(new BasicReaderRegistry<ModelPlatform>);
-    return *all.back();
-}
-
 /// A list of two callbacks that can be found one by one.
 struct Shared {
     BasicReaderRegistry<ModelPlatform>& registry = lastingRegistry();
@@ -54,7 +39,7 @@ struct Shared {
     void call() {
         const Call running(retired);
         for (const auto& link : links) {
-            if (const Node* const node = link.load(std::memory_order_acquire)) {
+            if (const Node* const node = link.load(acquire)) {
                 check(node->content.get() == 0, "not freed");
             }
         }
@@ -75,8 +60,7 @@ struct Shared {
         check(retired.sizeApprox() == 0, "all is freed");
         check(!retired.hasAny(), "calls need not collect");
         for (int index = 0; index < 2; ++index) {
-            check(links[index].load(std::memory_order_relaxed) != nullptr ||
-                      nodes[index].content.get() == -1,
+            check(links[index].load(relaxed) != nullptr || nodes[index].content.get() == -1,
                   "what was removed is freed");
         }
     }
@@ -117,32 +101,21 @@ void removalBesideTwoCalls() {
     shared.checkAllFreed();
 }
 
-Options options(Budget budget) {
-    Options result;
-    result.budget = budget;
-    result.ownThreads = true;
-    return result;
-}
-
 TEST(RetireListModelTest, NothingIsFreedUnderACallAndNothingIsForgotten) {
-    EXPECT_TRUE(holds(removalBesideACall, options({2, 1})));
-    EXPECT_TRUE(holds(removalInsideACall, options({2, 1})));
-    EXPECT_TRUE(holds(twoRemovers, options({2, 1})));
+    EXPECT_TRUE(holds(removalBesideACall, options({2, 1}, true)));
+    EXPECT_TRUE(holds(removalInsideACall, options({2, 1}, true)));
+    EXPECT_TRUE(holds(twoRemovers, options({2, 1}, true)));
 }
 
 TEST(RetireListModelTest, ThreeThreads) {
-    EXPECT_TRUE(holds(twoRemoversBesideACall, options({1, 1})));
-    EXPECT_TRUE(holds(removalBesideTwoCalls, options({1, 1})));
+    EXPECT_TRUE(holds(twoRemoversBesideACall, options({1, 1}, true)));
+    EXPECT_TRUE(holds(removalBesideTwoCalls, options({1, 1}, true)));
 }
 
-// Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(RetireListModelTest, EveryFenceIsNeeded) {
     const Scenarios scenarios{removalBesideACall, removalInsideACall};
-    EXPECT_TRUE(survive({}, surveyOrders("retire_list.hpp", options({2, 1}), scenarios)));
+    EXPECT_TRUE(survive({}, ordersOf("retire_list.hpp", options({2, 1}, true), scenarios)));
 }
-#endif
 
 }  // namespace
-}  // namespace model
-}  // namespace sluice
+}  // namespace sluice::model

@@ -109,22 +109,6 @@ def test_the_search_finds_words_of_headings_and_text(page, words, heading, targe
     page.wait_for_url(f"**/{target}**")
 
 
-def test_the_reference_of_the_bus_has_its_contract_and_its_members(page):
-    (reference,) = SITE.glob("classsluice_1_1Bus_3_01*_4.html")
-    page.goto(reference.as_uri())
-    text = page.locator("div.contents").inner_text()
-    assert "drain" in text
-    assert "processWith" in text
-
-
-def test_the_navigation_leads_to_each_guide(page):
-    page.goto((SITE / "md_docs_guide_bus.html").as_uri())
-    guides = page.locator("#nav-tree a", has_text="Queues")
-    guides.first.wait_for()
-    guides.first.click()
-    page.wait_for_url("**/md_docs_guide_queues.html*")
-
-
 # The lines that each number with its unit takes on the screen.
 LINES_OF_FIGURES = """() => {
     const walker = document.createTreeWalker(document.querySelector("div.contents"), NodeFilter.SHOW_TEXT);
@@ -151,14 +135,6 @@ def test_on_a_phone_no_number_is_parted_from_its_unit(browser, name):
     figures = page.evaluate(LINES_OF_FIGURES)
     assert len(figures) > 3
     assert [text for text, lines in figures if lines > 1] == []
-    page.close()
-
-
-def test_on_a_phone_the_name_of_the_project_leads_to_the_first_page(browser):
-    page = browser.new_page(viewport=PHONE)
-    page.goto((SITE / "md_docs_guide_bus.html").as_uri())
-    page.locator("#projectname a").click()
-    page.wait_for_url("**/index.html")
     page.close()
 
 

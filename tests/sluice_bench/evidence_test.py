@@ -68,15 +68,6 @@ def test_a_page_gets_the_figures_of_its_table(tree):
     assert "unsteady" not in text
 
 
-def test_each_raw_file_has_a_page_of_all_its_results(tree):
-    root = tree(two())
-    evidence.write(root, root / "docs/evidence")
-    text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
-    assert text.startswith("# Measured: queues\n")
-    assert "\n\n    ./dev bench queues --rounds 10" in text
-    assert "| peer/Queue | 20 |" in text
-
-
 def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
     text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
     assert f"{RATIO}{evidence.JOINED}\\* |" in text
@@ -96,14 +87,6 @@ def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
 def test_what_is_not_there_is_named(tree, change, complaint):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         tree.write(two(), TABLE.replace(*change), PAGE.replace(*change))
-
-
-def test_a_scenario_stands_in_one_file_only(tree):
-    root = tree(two())
-    folder = root / "docs/evidence"
-    (folder / "again.json.xz").write_bytes((folder / "queues.json.xz").read_bytes())
-    with pytest.raises(BadInput, match="is in again, queues"):
-        evidence.write(root, folder)
 
 
 @pytest.fixture(scope="module")

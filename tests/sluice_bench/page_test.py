@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import pytest
 import sample
 from sluice_bench import contents, page
-from sluice_bench.charts import Charts
 
 
 class Page(HTMLParser):
@@ -95,25 +94,6 @@ def test_every_subject_is_drawn_and_the_failed_one_in_its_place(whole):
     assert {*sample.MEMBERS} <= {each["subject"] for each in rows if each.get("value")}
     failed = {each["subject"] for each in rows if each.get("label") == "INVALID"}
     assert failed == {"peer/Slow"}
-
-
-# A result in which we lose stands where any other does, and no word takes sides.
-def test_where_we_lose_is_in_the_same_place(loaded):
-    results = [
-        sample.result("a", name, sample.noise(at, ns))
-        for at, (name, ns) in enumerate([("ours/Ring", 20), ("peer/Quick", 10), ("peer/Slow", 40)])
-    ]
-    lines = [
-        sample.comparison("a", "ours/Ring", "peer/Quick", 2.0, "slower"),
-        sample.comparison("a", "peer/Slow", "peer/Quick", 4.0, "slower"),
-    ]
-    made = sample.content(results, comparisons=lines)
-    record = loaded(made)
-    bars = Charts(record).bars(record.scenarios[0])["layer"][0]["data"]["values"]
-    assert [bar["subject"] for bar in bars] == ["peer/Quick", "ours/Ring", "peer/Slow"]
-    assert contents.quickest(record)[0][3] == ["peer/Quick"]
-    assert [row[0][0] for row in contents.comparisons(record)["a"]] == ["ours/Ring", "peer/Slow"]
-    assert "a: 2 slower" in shown(loaded, made).words
 
 
 # The overflow demonstration is labelled, with what was rejected.

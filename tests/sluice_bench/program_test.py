@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sluice_bench import page, record, reproduce
+from sluice_bench import record, reproduce
 
 PROGRAM = os.environ.get("SLUICE_BENCH")
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="SLUICE_BENCH names no measuring program")
@@ -23,26 +23,6 @@ def measured(tmp_path_factory):
     loaded = record.load(path)
     loaded.terminal = terminal.read_text(encoding="utf-8")
     return loaded
-
-
-def test_a_subject_for_one_producer_meets_no_second_one(tmp_path):
-    path = tmp_path / "crowd.json"
-    chosen = ["--quick", "--messages", "10000", "--scenario", "^bus-64B-2p$", "--filter", "bare"]
-    subprocess.run(
-        [PROGRAM, "bus", *chosen, "--json", path], check=True, stdout=subprocess.DEVNULL
-    )
-    crowd = record.load(path)
-    topology = {each["id"]: each["features"]["topology"] for each in crowd.subjects}
-    assert crowd.results
-    assert "spsc" not in {topology[each["subject"]] for each in crowd.results}
-
-
-# The program writes all that the template asks for, and the page shows it.
-def test_tells_the_whole_environment(measured):
-    assert [name for name in record.ENVIRONMENT if name not in measured.environment] == []
-    text = page.render(measured)
-    for name in record.ENVIRONMENT:
-        assert f'<th scope="row">{name.replace("_", " ")}</th>' in text
 
 
 def asked_for(of):

@@ -3,7 +3,7 @@
 import re
 
 import sample
-from sluice_bench import contents, page
+from sluice_bench import page
 
 
 def words_of(record):
@@ -54,16 +54,4 @@ def test_the_verdict_stands_before_everything_but_whether_to_believe_it(loaded):
         )
     ]
     assert places == sorted(places)
-
-
-def test_with_few_rounds_nothing_is_ranked_and_the_page_says_how_many(loaded):
-    record = loaded(made_up(rounds=3))
-    text = words_of(record)
-    assert "No ranking in 1 scenario: fewer than 6 rounds were run (3 rounds, 10 planned)" in text
-    line = contents.quickest(record)[0]
-    assert line[2:] == ("-", ["no ranking"], "3 rounds, 6 are needed")
-    from sluice_bench.charts import Charts
-
-    bars = Charts(record).bars(record.scenarios[0])["layer"][0]["data"]["values"]
-    assert [bar["subject"] for bar in bars] == ["ours/Ring", "peer/Quick", "peer/Slow"]
 

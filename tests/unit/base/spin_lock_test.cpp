@@ -1,22 +1,12 @@
-#include "support/crew.hpp"
-#include "support/watchdog.hpp"
-
 #include <sluice/base/spin_lock.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <mutex>
 #include <type_traits>
 #include <vector>
-
-#if defined(__linux__)
-#include <pthread.h>
-#include <sched.h>
-#include <sys/resource.h>
-#endif
 
 namespace sluice {
 namespace {
@@ -140,61 +130,6 @@ TEST(SpinLockTest, LosesToAThreadThatArrivesBetweenLoadAndExchange) {
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
 }
-
-#if defined(__linux__)
-bool stayOnFirstProcessor() {
-    cpu_set_t first;
-    CPU_ZERO(&first);
-    CPU_SET(0, &first);
-    return pthread_setaffinity_np(pthread_self(), sizeof first, &first) == 0;
-}
-
-bool becomeRealTime() {
-    sched_param parameters{};
-    parameters.sched_priority = 1;
-    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0 &&
-           stayOnFirstProcessor();
-}
-
-// The holder shares a processor with a real-time thread, and runs only while this thread sleeps.
-TEST(SpinLockTest, RealTimeWaiterLetsThePreemptedHolderRun) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    SpinLock lock;
-    std::atomic<bool> isHeld{false};
-    std::atomic<bool> isRefused{false};
-    std::atomic<bool> isUnlocked{false};
-    long sleeps = 0;
-    {
-        test::Crew crew;
-        crew.add([&] {
-            isRefused = !stayOnFirstProcessor();
-            const std::lock_guard<SpinLock> guard(lock);
-            isHeld = true;
-            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-            while (std::chrono::steady_clock::now() < end && !isRefused) {
-            }
-            isUnlocked = true;
-        });
-        crew.add([&] {
-            test::awaitThat([&] { return isHeld.load(); });
-            if (!becomeRealTime()) {
-                isRefused = true;
-            }
-            rusage before{};
-            ::getrusage(RUSAGE_THREAD, &before);
-            const std::lock_guard<SpinLock> guard(lock);
-            EXPECT_TRUE(isUnlocked);
-            rusage after{};
-            ::getrusage(RUSAGE_THREAD, &after);
-            sleeps = after.ru_nvcsw - before.ru_nvcsw;
-        });
-    }
-    if (isRefused) {
-        GTEST_SKIP() << "no real-time priorities here";
-    }
-    EXPECT_GT(sleeps, 0) << "the holder ran only by the system's limit for real-time threads";
-}
-#endif
 
 #ifndef NDEBUG
 TEST(SpinLockDeathTest, UnlockWithoutLockAsserts) {

@@ -1,4 +1,3 @@
-#include "support/crew.hpp"
 #include "support/scale.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
@@ -48,32 +47,6 @@ TEST(BusTest, RunTellsItsPacingOfEachHarvest) {
     bus.close();
     bus.run();
     EXPECT_EQ(NotingPacing::harvests, (std::vector<std::size_t>{70}));
-}
-
-template <class Strategy>
-struct Waiting : OverflowTraits<Overflow::block, Overflow::block, Overflow::block, 3> {
-    using Wait = Strategy;
-};
-
-template <class Strategy>
-class BusWaitTest : public testing::Test {};
-using Strategies = testing::Types<BusySpin, SpinThenYield, Park>;
-TYPED_TEST_SUITE(BusWaitTest, Strategies);
-
-// Both sides have to wait for each other again and again.
-TYPED_TEST(BusWaitTest, PublishersAndConsumerWaitForEachOther) {
-    Bus<TestMessages, Waiting<TypeParam>> bus;
-    const int count = static_cast<int>(scaled(2000));
-    int next = 0;
-    Crew crew;
-    crew.add(
-        [&] { bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, next++); })); });
-    crew.start();
-    publishSamples(bus, count);
-    EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
-    crew.join();
-    EXPECT_EQ(next, count);
-    EXPECT_FALSE(bus.waitFor(std::chrono::hours(1))) << "nothing will come";
 }
 
 #if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)

@@ -77,16 +77,6 @@ TEST(DropOldestRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
     EXPECT_EQ(take(ring), std::vector<int>{0});
 }
 
-// A publisher that comes late: the consumer has taken the oldest message meanwhile.
-TEST(DropOldestRingTest, TheNewestIsNotDropped) {
-    Ring<1> ring;
-    ASSERT_EQ(push(ring, 0), SendResult::ok);
-    ASSERT_EQ(push(ring, 1), SendResult::ok);
-    EXPECT_EQ(take(ring, 1), std::vector<int>{0});
-    EXPECT_EQ(ring.dropExcess([](Slot&) {}), 0U);
-    EXPECT_EQ(take(ring), std::vector<int>{1});
-}
-
 TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
     Ring<1> ring;
     {
@@ -96,26 +86,6 @@ TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
     EXPECT_EQ(publish(ring, 1), std::vector<int>{}) << "a slot, and no message";
     EXPECT_EQ(ring.sizeExact(), 1U);
     EXPECT_EQ(take(ring), std::vector<int>{1});
-}
-
-TEST(DropOldestRingTest, EndsWhenEverythingHasBeenHandled) {
-    Ring<2> ring;
-    ASSERT_EQ(push(ring, 1), SendResult::ok);
-    {
-        auto claim = ring.tryReserve();
-        ASSERT_TRUE(claim);
-        ring.close();
-        EXPECT_EQ(push(ring, 2), SendResult::closed);
-        claim.emplace().value = 3;
-        claim.commit();
-    }
-    EXPECT_TRUE(ring.isClosed());
-    EXPECT_FALSE(ring.isDrained());
-    ring.consumeWhile([&](Slot&) { EXPECT_FALSE(ring.isDrained()); }, unlimited,
-                      [] { return true; });
-    EXPECT_TRUE(ring.isDrained());
-    EXPECT_EQ(push(ring, 4), SendResult::closed);
-    EXPECT_TRUE(ring.isDrained());
 }
 
 }  // namespace

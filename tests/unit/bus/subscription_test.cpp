@@ -186,28 +186,6 @@ TEST(BusSubscriptionTest, BusThatIsDestroyedTakesNoHandler) {
     bus.reset();
 }
 
-TEST(BusSubscriptionTest, HandlerAndAnotherThreadMayEndItAtOnce) {
-    for (std::size_t round = 0; round < scaled(2000); ++round) {
-        TestBus<10> bus;
-        std::atomic<bool> isInside{false};
-        Subscription subscription;
-        subscription = bus.subscribe<Sample>([&](const Sample&) {
-            isInside = true;
-            subscription.unsubscribe();
-            subscription.unsubscribe();
-            isInside = false;
-        });
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-        Crew crew;
-        crew.add([&] { bus.process(); });
-        crew.start();
-        awaitThat([&] { return isInside || bus.sizeApprox() == 0; });
-        subscription.unsubscribe();
-        EXPECT_FALSE(isInside) << round;
-        EXPECT_FALSE(subscription.isActive());
-    }
-}
-
 // The handler may run before the assignment: it must see a whole subscription, or none.
 TEST(BusSubscriptionTest, HandlerMayEndItselfDuringTheAssignment) {
     TestBus<64> bus;

@@ -210,6 +210,12 @@ TEST(FixedVectorDeathTest, MisuseAsserts) {
 }
 #endif
 
+TEST_F(FixedVectorTest, ComparesElementByElement) {
+    EXPECT_TRUE((Four<int>{1, 2}) == (FixedVector<int, 9>{1, 2}));
+    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1}) && (Four<int>{1, 2}) != (Four<int>{1, 3}));
+    EXPECT_FALSE((Four<int>{1, 2}) == (Four<int>{1, 2, 0}));
+}
+
 TEST_F(FixedVectorTest, InsertKeepsTheOrder) {
     FixedVector<int, 4> numbers{1, 3};
     EXPECT_TRUE(numbers.insert(numbers.begin() + 1, 2));

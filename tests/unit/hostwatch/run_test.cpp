@@ -76,23 +76,6 @@ protected:
     std::unique_ptr<Monitor> monitor_;
 };
 
-TEST_F(MonitorTest, DeliversEverythingAtTheUsualRates) {
-    test::writeGoodFiles(tree_);
-    runUntil(false, [](const View& view) { return allRead(view, 3); });
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
-    EXPECT_EQ(monitor_->outcome().stillQueued, 0U);
-    EXPECT_GT(counts<MemorySample>().delivered, 0U);
-    EXPECT_GT(counts<DiskSample>().delivered, 0U);
-    EXPECT_GT(counts<NetworkSample>().delivered, 0U);
-    EXPECT_EQ(counts<CpuSample>().attempted(), 0U) << "no tick has passed in this tree";
-    for (const Source source : allSources) {
-        EXPECT_EQ(readings(source).faulty, 0U);
-    }
-    EXPECT_GT(counts(Priority::medium).delivered, 0U) << "one for each reading that gave a sample";
-    EXPECT_EQ(counts(Priority::high).attempted(), 0U) << "nothing is cause for alarm";
-    EXPECT_EQ(monitor_->outcome().statistics.total().rejected(), 0U);
-}
-
 TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
     test::writeGoodFiles(tree_);
     tree_.write("meminfo", test::meminfoOf(95));

@@ -64,10 +64,10 @@ protected:
 
     test::TemporaryFolder folder;
     const std::string file = folder / "log.txt";
+    std::shared_ptr<backend> writer = std::make_shared<backend>();
 };
 
 TEST_F(LogFork, ParentAndChildLogOnAndNothingIsWrittenTwice) {
-    const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
     async_logger logger("core", sink, writer);
     logger.set_pattern("%v");
@@ -90,7 +90,6 @@ TEST_F(LogFork, ParentAndChildLogOnAndNothingIsWrittenTwice) {
 }
 
 TEST_F(LogFork, WhileThreadsLog) {
-    const auto writer = std::make_shared<backend>();
     // It writes whole lines: one of stdio's has blocks, and the child's line may come between two.
     const auto sink = std::make_shared<file_sink_mt>(file);
     async_logger logger("core", sink, writer);
@@ -184,7 +183,6 @@ TEST_F(LogFork, AProgramThatASinkStartsBlocksNoSignals) {
         return sigismember(&blocked, SIGTERM) == 0;
     };
     sink->onLine = [&](const spdlog::details::log_msg&) { inChild(hasNoneBlocked); };
-    const auto writer = std::make_shared<backend>();
     async_logger logger("core", sink, writer);
     logger.info("text");
     EXPECT_TRUE(writer->flush_wait());
@@ -223,8 +221,8 @@ TEST_F(LogFork, WhileTwoSinksFork) {
     for (const auto& logger : loggers) {
         logger->info("text");
     }
-    for (const auto& writer : writers) {
-        EXPECT_TRUE(writer->flush_wait());
+    for (const auto& each : writers) {
+        EXPECT_TRUE(each->flush_wait());
     }
 }
 #endif
@@ -233,7 +231,7 @@ TEST_F(LogFork, CallsNoSink) {
     test::Gate start;
     backend_options options;
     options.on_thread_start = [&] { start.pass(); };
-    const auto writer = std::make_shared<backend>(options);
+    writer = std::make_shared<backend>(options);
     const auto sink = std::make_shared<test::CollectingSink>();
     async_logger logger("core", sink, writer);
     logger.info("text");
@@ -248,7 +246,6 @@ TEST_F(LogFork, CallsNoSink) {
 // In the child, nobody would ever unlock what the sink has locked.
 TEST_F(LogFork, WithAMutexThatASinkWaitsFor) {
     const test::Watchdog watchdog([](std::FILE*) {});
-    const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<test::CollectingSink>();
     std::mutex users;
     test::Gate gate;
@@ -273,10 +270,10 @@ TEST_F(LogFork, WhileBackEndsAndLoggersEnd) {
     const auto sink = std::make_shared<test::CollectingSink>();
     std::thread ending([&] {
         while (!isOver) {
-            const auto writer = std::make_shared<backend>();
-            async_logger logger("core", sink, writer);
+            const auto another = std::make_shared<backend>();
+            async_logger logger("core", sink, another);
             logger.info("text");
-            writer->shutdown();
+            another->shutdown();
         }
     });
     for (int i = 0; i < 300; ++i) {
@@ -287,7 +284,6 @@ TEST_F(LogFork, WhileBackEndsAndLoggersEnd) {
 }
 
 TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
-    auto writer = std::make_shared<backend>();
     async_logger logger("core", std::make_shared<test::CollectingSink>(), writer);
     logger.info("text");
     inChild([&] {
@@ -299,7 +295,6 @@ TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
 }
 
 TEST_F(LogFork, TheChildHasThePatternThatWasSetBefore) {
-    const auto writer = std::make_shared<backend>();
     async_logger logger("core", std::make_shared<file_sink_mt>(file), writer);
     std::vector<std::string> expected;
     for (int i = 0; i < 20; ++i) {
@@ -314,7 +309,6 @@ TEST_F(LogFork, TheChildHasThePatternThatWasSetBefore) {
 }
 
 TEST_F(LogFork, WhileItsWorkerWaitsForWork) {
-    const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<test::CollectingSink>();
     async_logger logger("core", sink, writer);
     constexpr std::size_t rounds = 50;
@@ -351,7 +345,6 @@ TEST_F(LogFork, WhileTheSinkOfOneBackEndUsesAnother) {
 }
 
 TEST_F(LogFork, DoesNotWaitForASinkThatWasGivenUp) {
-    const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<test::GatedSink>();
     async_logger logger("core", sink, writer);
     logger.info("held");
@@ -363,7 +356,6 @@ TEST_F(LogFork, DoesNotWaitForASinkThatWasGivenUp) {
 }
 
 TEST_F(LogFork, TheChildCountsOnlyItsOwnRecords) {
-    const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<test::CollectingSink>();
     sink->onLine = [](const spdlog::details::log_msg& message) {
         if (message.payload == "lost") {
@@ -389,7 +381,7 @@ TEST_F(LogFork, ADropNoticeIsFlushedBefore) {
     options.queue_size = 1;
     options.pacing = pacing_policy::nap;
     options.notice_interval = std::chrono::milliseconds(200);
-    const auto writer = std::make_shared<backend>(options);
+    writer = std::make_shared<backend>(options);
     const auto sink = std::make_shared<test::GatedSink>();
     async_logger logger("core", sink, writer, Overflow::reject);
     logger.info("held");
@@ -407,7 +399,7 @@ TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {
     backend_options options;
     options.queue_size = 1;
     options.notice_interval = std::chrono::nanoseconds::zero();
-    const auto writer = std::make_shared<backend>(options);
+    writer = std::make_shared<backend>(options);
     const auto sink = std::make_shared<test::CollectingSink>();
     test::Gate gate;
     sink->onLine = [&](const spdlog::details::log_msg& message) {

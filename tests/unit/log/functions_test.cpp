@@ -136,21 +136,6 @@ TEST_F(LogFunctions, SetPatternWaitsForTheRecordsLoggedBefore) {
     EXPECT_EQ(sinkOf(*logger)->formatted(), expected);
 }
 
-TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
-    const auto logger = create_async<CollectingSink>("core");
-    const auto sink = sinkOf(*logger);
-    for (std::size_t i = 0; i < 8000; ++i) {
-        logger->info(i);
-    }
-    spdlog::shutdown();
-    EXPECT_EQ(sink->texts().size(), 8000u);
-    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{8000});
-    const auto fresh = create_async<CollectingSink>("core");
-    fresh->info("text");
-    spdlog::shutdown();
-    EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
-}
-
 // spdlog keeps one thread pool, in the place where it is told of its shutdown.
 TEST_F(LogFunctions, SpdlogsOwnThreadPoolMayBeMadeEarlierOrLater) {
     for (const bool isEarlier : {true, false}) {

@@ -158,42 +158,5 @@ TEST_F(LogSetups, ADatabaseClientsConnections) {
     EXPECT_EQ(linesOf("2.log"), 0u);
 }
 
-// ---- A daemon that opens its log again after logrotate has renamed it
-
-class Daemon {
-public:
-    explicit Daemon(std::string file) : file_(std::move(file)) { openLog(); }
-
-    void openLog() {
-        // was: using factory = spdlog::async_factory;
-        using factory = sluice::log::async_factory;
-        spdlog::drop("daemon");
-        log_ = spdlog::basic_logger_mt<factory>("daemon", file_);
-        log_->flush_on(spdlog::level::info);
-    }
-    void serve(int number) { log_->info("request {}", number); }
-
-private:
-    const std::string file_;
-    std::shared_ptr<spdlog::logger> log_;
-};
-
-TEST_F(LogSetups, ADaemonWhoseLogIsRotated) {
-    const std::string file = folder_ / "daemon.log";
-    Daemon daemon(file);
-    for (int i = 0; i < 100; ++i) {
-        daemon.serve(i);
-    }
-    ASSERT_EQ(std::rename(file.c_str(), (file + ".1").c_str()), 0);
-    daemon.openLog();  // as its handler of SIGHUP asks for
-    for (int i = 100; i < 200; ++i) {
-        daemon.serve(i);
-    }
-    spdlog::shutdown();
-    EXPECT_EQ(linesOf("daemon.log") + linesOf("daemon.log.1"), 200u);
-    EXPECT_EQ(linesOf("daemon.log", "request 199"), 1u);
-    EXPECT_EQ(linesOf("daemon.log.1", "request 99"), 1u);
-}
-
 }  // namespace
 }  // namespace sluice::test

@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 // The properties that an event count relies on when it sends a thread to sleep. A parker may return
 // for no reason, so these tests tell by the processor time whether it slept.
@@ -67,32 +66,6 @@ TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
             this->parker.park(this->word, this->epochIs(now), 1h);
         }
         waker.join();
-    }
-}
-
-TYPED_TEST(ParkerTest, WakesASleeperAtATime) {
-    constexpr int sleepers = 5;
-    // The epoch counts the threads that may go on.
-    const auto goesOn = [this] {
-        std::uint64_t seen = this->word.load(std::memory_order_acquire);
-        while (seen >= epoch && !this->word.compare_exchange_weak(seen, seen - epoch)) {
-        }
-        return seen >= epoch;
-    };
-    std::vector<std::thread> crew;
-    for (int i = 0; i < sleepers; ++i) {
-        crew.emplace_back([&] {
-            while (!goesOn()) {
-                this->parker.park(this->word, this->epochIs(0), 1h);
-            }
-        });
-    }
-    for (int i = 0; i < sleepers; ++i) {
-        this->word.fetch_add(epoch, std::memory_order_acq_rel);
-        this->parker.unparkOne(this->word);
-    }
-    for (std::thread& thread : crew) {
-        thread.join();
     }
 }
 

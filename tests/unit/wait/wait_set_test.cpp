@@ -154,16 +154,6 @@ TYPED_TEST(WaitSetSourceTest, SleepsWhileNothingHappens) {
     EXPECT_LT(polls, 20 * 100) << "it does not wake itself";
 }
 
-TYPED_TEST(WaitSetSourceTest, CloseInAnotherThreadEndsTheWait) {
-    this->set.add(this->source.object(), this->source.poll());
-    std::thread closer([this] {
-        std::this_thread::sleep_for(5ms);
-        this->source.object().close();
-    });
-    EXPECT_EQ(this->set.wait(), (Ready{0, true}));
-    closer.join();
-}
-
 // ---- Turns, removal, timers
 
 class WaitSetTest : public testing::Test {
@@ -280,17 +270,6 @@ TEST_F(WaitSetTest, PollsOwnTheirSources) {
         }
     }
     EXPECT_EQ(owner.size(), 1U);
-}
-
-TEST_F(WaitSetTest, SourceMayBeWaitedForAlone) {
-    set.add(first, taking(first));
-    std::thread sender([this] {
-        std::this_thread::sleep_for(5ms);
-        fill(first, 2);
-    });
-    EXPECT_EQ(first.pop(), 0);
-    EXPECT_EQ(first.pop(), 1);
-    sender.join();
 }
 
 #if defined(__cpp_exceptions)

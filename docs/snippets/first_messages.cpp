@@ -11,9 +11,9 @@ int main() {
         }
         queue.close();
     });
-    long sum = 0;
+    long long sum = 0;
     while (queue.consume([&sum](int reading) { sum += reading; }) != 0) {
     }
     sensor.join();
-    std::printf("%ld\n", sum);
+    std::printf("%lld\n", sum);
 }

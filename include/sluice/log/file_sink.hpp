@@ -14,15 +14,14 @@
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
-#if defined(_WIN32)
-#include <spdlog/details/windows_include.h>
-
-#include <io.h>
-#include <sys/stat.h>
-#else
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(_WIN32)
+#include <spdlog/details/windows_include.h>
+
+#include <fcntl.h>
+#include <io.h>
 #endif
 
 #include <algorithm>
@@ -108,25 +107,14 @@ inline void check(const file_rotation& rotation) {
 }
 
 #if defined(_WIN32)
-using FileStatus = struct ::_stat64;
-
 /// Opens a file that others may rename and delete.
 inline HANDLE openShared(const std::string& name, DWORD access, DWORD disposition) {
     return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
-
-inline std::FILE* openToAppend(const std::string& name, bool truncate) {
-    const HANDLE file = openShared(name, FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
-                                   truncate ? CREATE_ALWAYS : OPEN_ALWAYS);
-    errno = ::GetLastError() == ERROR_PATH_NOT_FOUND ? ENOENT : EACCES;
-    return file == INVALID_HANDLE_VALUE
-               ? nullptr
-               : ::_fdopen(::_open_osfhandle(reinterpret_cast<std::intptr_t>(file), 0), "ab");
+inline int lstat(const char* name, struct ::stat* status) {
+    return ::stat(name, status);
 }
-
-#else
-using FileStatus = struct ::stat;
 #endif
 
 /// The file of a file_sink (POSIX), written without stdio. Errors throw spdlog_ex.
@@ -155,7 +143,12 @@ public:
         }
         spdlog::details::os::create_dir(spdlog::details::os::dir_name(name_));
 #if defined(_WIN32)
-        file_ = openToAppend(name_, truncate);
+        errno = EACCES;
+        const HANDLE file = openShared(name_, GENERIC_READ | GENERIC_WRITE, OPEN_ALWAYS);
+        file_ = file == INVALID_HANDLE_VALUE
+                    ? nullptr
+                    : ::_fdopen(::_open_osfhandle(reinterpret_cast<std::intptr_t>(file), _O_APPEND),
+                                "ab");
         if (file_ == nullptr) {
 #else
         if (spdlog::details::os::fopen_s(&file_, name_, SPDLOG_FILENAME_T("ab"))) {
@@ -163,11 +156,9 @@ public:
 #endif
             throw spdlog::spdlog_ex("Failed opening file " + name_ + " for writing", errno);
         }
-#if !defined(_WIN32)
         if (truncate && ::ftruncate(::fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
             throw spdlog::spdlog_ex("Failed truncating file " + name_, errno);
         }
-#endif
         if (handlers_.after_open) {
             handlers_.after_open(name_, file_);
             std::fflush(file_);  // the handler may have written a header
@@ -181,8 +172,7 @@ public:
             open(false);
         }
         while (done < size) {
-            const auto most = static_cast<unsigned>(std::min<std::size_t>(size - done, 1U << 30U));
-            const auto written = ::write(::fileno(file_), data + done, most);
+            const ::ssize_t written = ::write(::fileno(file_), data + done, size - done);
             if (written > 0) {
                 done += static_cast<std::size_t>(written);
                 size_ += static_cast<std::size_t>(written);
@@ -210,11 +200,7 @@ public:
     }
 
     /// Returns true if the open file was removed, so that its text is lost.
-#if defined(_WIN32)
-    bool isRemoved() const noexcept { return identity().nNumberOfLinks == 0; }
-#else
     bool isRemoved() const noexcept { return status().st_nlink == 0; }
-#endif
 
     /// Renames the file, closes it, and returns its new name. The next write opens a new file.
     spdlog::filename_t rotate() {
@@ -269,21 +255,6 @@ private:
                    isTime(name.substr(front.size(), name.size() - around));
         };
         std::vector<Rotated> found;
-#if defined(_WIN32)
-        struct ::__finddata64_t entry {};
-        const std::intptr_t entries = ::_findfirst64((folder + "*").c_str(), &entry);
-        bool isOne = entries != -1;
-        for (; isOne; isOne = ::_findnext64(entries, &entry) == 0) {
-            const std::string_view name(entry.name);
-            if ((entry.attrib & _A_SUBDIR) == 0 && isRotated(name)) {
-                found.emplace_back(entry.time_write <= now, entry.time_write, name.size(),
-                                   folder + entry.name, entry.size);
-            }
-        }
-        if (entries == -1 || ::_findclose(entries) != 0) {
-            errors = spdlog::spdlog_ex("Failed reading folder " + folder, errno).what();
-        }
-#else
         const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(::opendir(folder.c_str()),
                                                               &::closedir);
         if (entries == nullptr) {
@@ -293,13 +264,12 @@ private:
         while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
             const std::string_view name(entry->d_name);
             struct ::stat status {};
-            if (isRotated(name) && ::lstat((folder + entry->d_name).c_str(), &status) == 0 &&
+            if (isRotated(name) && lstat((folder + entry->d_name).c_str(), &status) == 0 &&
                 S_ISREG(status.st_mode)) {
                 found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
                                    folder + entry->d_name, status.st_size);
             }
         }
-#endif
         return found;
     }
 
@@ -312,14 +282,10 @@ private:
     }
 
     /// For a closed file, all members are 0.
-    FileStatus status() const noexcept {
-        FileStatus own{};
+    struct ::stat status() const noexcept {
+        struct ::stat own {};
         if (file_ != nullptr) {
-#if defined(_WIN32)
-            static_cast<void>(::_fstat64(::_fileno(file_), &own));
-#else
             static_cast<void>(::fstat(::fileno(file_), &own));
-#endif
         }
         return own;
     }

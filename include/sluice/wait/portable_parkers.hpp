@@ -23,24 +23,22 @@ public:
     template <class StillWaiting>
     void park(std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
               std::chrono::nanoseconds atMost) noexcept {
-        static auto* const wait =
-            find<int __stdcall(void*, void*, std::size_t, unsigned long)>("WaitOnAddress");
-        // Windows compares the high half again, so the sleep misses no later change.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
-        auto high = static_cast<std::uint32_t>(seen >> 32U);
+        auto high = static_cast<std::uint32_t>(seen >> 32U);  // Windows compares it again
         if (stillWaiting(seen)) {
             const auto limit = std::chrono::ceil<std::chrono::milliseconds>(atMost).count();
-            (void)wait(highHalf(word), &high, sizeof high, static_cast<unsigned long>(limit));
+            static auto* const wait =
+                find<int __stdcall(void*, void*, std::size_t, unsigned long)>("WaitOnAddress");
+            (void)wait(highHalf(&word), &high, sizeof high, static_cast<unsigned long>(limit));
         }
     }
-
     void unparkAll(std::atomic<std::uint64_t>& word) noexcept {
         static auto* const wake = find<void __stdcall(void*)>("WakeByAddressAll");
-        wake(highHalf(word));
+        wake(highHalf(&word));
     }
     void unparkOne(std::atomic<std::uint64_t>& word) noexcept {
         static auto* const wake = find<void __stdcall(void*)>("WakeByAddressSingle");
-        wake(highHalf(word));
+        wake(highHalf(&word));
     }
 
 private:
@@ -48,9 +46,7 @@ private:
     static Call* find(const char* name) noexcept {
         return windows::find<Call>(L"api-ms-win-core-synch-l1-2-0.dll", name);
     }
-    static void* highHalf(std::atomic<std::uint64_t>& word) noexcept {
-        return reinterpret_cast<char*>(&word) + 4;
-    }
+    static void* highHalf(void* word) noexcept { return static_cast<char*>(word) + 4; }
 };
 #endif
 

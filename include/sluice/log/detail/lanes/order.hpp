@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <utility>
 #include <vector>
@@ -173,70 +174,6 @@ private:
     std::size_t stagedCount_ = 0;    ///< copies that have not been emitted
 };
 
-/// A heap of sources, ordered by the stamp of each source's next record, for a k-way merge. If
-/// stamps are equal, the source added first comes first.
-template <class Source>
-class LaneMerge {
-public:
-    /// Removes all sources. The next `count` calls of add() do not allocate.
-    void reset(std::size_t count) {
-        entries_.clear();
-        entries_.reserve(count);
-    }
-
-    void add(Stamp stamp, Source& source) {
-        entries_.push_back({stamp, entries_.size(), &source});
-        std::push_heap(entries_.begin(), entries_.end(),
-                       [](const Entry& a, const Entry& b) { return isBefore(b, a); });
-    }
-
-    [[nodiscard]] bool isEmpty() const noexcept { return entries_.empty(); }
-
-    /// The source whose next record is the oldest.
-    [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
-
-    /// Moves top() to its place in the heap after its next stamp has changed.
-    void setTopStamp(Stamp stamp) noexcept {
-        entries_.front().stamp = stamp;
-        sink();
-    }
-
-    void removeTop() noexcept {
-        entries_.front() = entries_.back();
-        entries_.pop_back();
-        sink();
-    }
-
-private:
-    struct Entry {
-        Stamp stamp;
-        std::size_t sequence;  ///< the order of add()
-        Source* source;
-    };
-
-    static bool isBefore(const Entry& a, const Entry& b) noexcept {
-        return a.stamp < b.stamp || (a.stamp == b.stamp && a.sequence < b.sequence);
-    }
-
-    void sink() noexcept {
-        const std::size_t size = entries_.size();
-        for (std::size_t i = 0;;) {
-            std::size_t child = 2 * i + 1;
-            if (child >= size) {
-                return;
-            }
-            child += child + 1 < size && isBefore(entries_[child + 1], entries_[child]) ? 1U : 0U;
-            if (!isBefore(entries_[child], entries_[i])) {
-                return;
-            }
-            std::swap(entries_[child], entries_[i]);
-            i = child;
-        }
-    }
-
-    std::vector<Entry> entries_;
-};
-
 /// Merges the lanes: emits the records of all lanes in stamp order on the back end's thread (proof
 /// in docs/algorithms/ordered-log.md).
 ///
@@ -306,13 +243,21 @@ public:
         const CloseLanes close{*this};
         openLanes(limit, max, copies);
         std::size_t count = 0;
-        for (; count < max && !merge_.isEmpty(); ++count) {
-            Reader& reader = merge_.top();
-            emitOne(reader.front(), emit);
-            if (reader.next(limit)) {
-                merge_.setTopStamp(reader.stamp());
+        while (count < max && !merge_.empty()) {
+            std::pop_heap(merge_.begin(), merge_.end(), std::greater<>());
+            auto& [stamp, reader] = merge_.back();
+            const Stamp others = merge_.size() == 1 ? endOfTime : merge_.front().first;
+            bool isReady = true;
+            do {
+                emitOne(reader->front(), emit);
+                isReady = reader->next(limit);
+                ++count;
+            } while (isReady && count < max && reader->stamp() < others);
+            if (isReady) {
+                stamp = reader->stamp();
+                std::push_heap(merge_.begin(), merge_.end(), std::greater<>());
             } else {
-                merge_.removeTop();
+                merge_.pop_back();
             }
         }
         finish();
@@ -409,12 +354,14 @@ private:
 
     void openLanes(Stamp limit, std::size_t max, bool copies) {
         // Allocates first: each opened lane must also be closed, even if bad_alloc follows.
-        merge_.reset(lanes_.size());
+        merge_.clear();
+        merge_.reserve(lanes_.size());
         open_.reserve(lanes_.size());
         for (Reader& reader : lanes_) {
             if (reader.open(limit, max, copies)) {
                 open_.push_back(&reader);
-                merge_.add(reader.stamp(), reader);
+                merge_.emplace_back(reader.stamp(), &reader);
+                std::push_heap(merge_.begin(), merge_.end(), std::greater<>());
             }
         }
     }
@@ -443,7 +390,8 @@ private:
     bool anyStalled_ = false;    ///< see isStalled()
     Marks marks_;
 
-    LaneMerge<Reader> merge_;
+    /// A heap of the open readers that have records, by the stamp of the next one.
+    std::vector<std::pair<Stamp, Reader*>> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
     LargePayload* used_ = nullptr;  ///< large payloads of emitted records
     Counter emitted_;

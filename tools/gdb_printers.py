@@ -310,7 +310,10 @@ class Backend:
     def __init__(self, core):
         self.name = std_string(core["options_"]["thread_name"])
         self.clock = core["writer_"]["times_"]
-        self.loggers = elements(core["loggers_"]["loggers_"])
+        # A std::unique_ptr is the pointer.
+        state = gdb.lookup_type("sluice::log::detail::LoggerState").pointer()
+        self.loggers = [at(int(one.address), state).dereference()
+                        for one in elements(core["loggers_"]["loggers_"])]
         queue = core["queue_"]
         self.registry = queue["registry_"]
         self.readers = elements(queue["order_"]["_M_payload"]["_M_payload"]["_M_value"]["lanes_"])
@@ -331,7 +334,6 @@ class Backend:
             place += record.footprint
 
     def records_of(self, lane):
-        # A std::unique_ptr is the pointer.
         ring = int(at(int(lane["ring_"].address), gdb.lookup_type("char").pointer()))
         mask = int(lane["mask_"])
         position, count = number(lane["releasedBytes_"]), number(lane["releasedCount_"])

@@ -54,12 +54,10 @@ protected:
         return std::make_unique<LoggerState>("core", sinks, Overflow::block, channel);
     }
     /// The errors that the logger receives, instead of `errors`.
-    std::unique_ptr<LoggerState> stateWith(const spdlog::err_handler& itsHandler,
-                                           const std::vector<spdlog::sink_ptr>& sinks) {
-        auto made = std::make_unique<LoggerState>(
-            "core", sinks, Overflow::block, std::make_shared<ErrorChannel>("core", &itsHandler));
-        loggers.add(*made);
-        return made;
+    LoggerState* stateWith(const spdlog::err_handler& itsHandler,
+                           const std::vector<spdlog::sink_ptr>& sinks) {
+        return &loggers.add(std::make_unique<LoggerState>(
+            "core", sinks, Overflow::block, std::make_shared<ErrorChannel>("core", &itsHandler)));
     }
     void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none) {
         RecordHead head{};

@@ -301,12 +301,13 @@ public:
                  const std::vector<spdlog::sink_ptr>& sinks, Overflow policy,
                  std::shared_ptr<ErrorChannel> errors)
         : frontend_(std::move(frontend)) {
-        auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
         if (policy == Overflow::dropOldest) {
             frontend_->records().expectEviction();
         }
-        state_ = state.get();
-        end_ = std::make_unique<End>(*frontend_, std::move(state));
+        auto end = std::make_unique<End>(
+            *frontend_, std::make_unique<LoggerState>(name, sinks, policy, std::move(errors)));
+        state_ = &end->logger;
+        end_ = std::move(end);
     }
     LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
     LoggerHandle& operator=(LoggerHandle other) noexcept {
@@ -325,24 +326,15 @@ public:
     bool flush() const noexcept { return frontend_->wantFlush(*state_); }
 
 private:
-    class End final : public OrderedAction {
-    public:
-        End(Frontend& frontend, std::unique_ptr<LoggerState> logger)
-            : frontend_(frontend), logger_(std::move(logger)) {
-            frontend_.loggers().add(*logger_);
-        }
-        ~End() override {
-            frontend_.loggers().remove(*logger_);
-            if (frontend_.isAbandoned()) {
-                frontend_.loggers().keep(std::move(logger_));
-            }
-        }
+    struct End final : OrderedAction {
+        End(Frontend& itsFrontend, std::unique_ptr<LoggerState> state)
+            : frontend(itsFrontend), logger(frontend.loggers().add(std::move(state))) {}
+        ~End() override { frontend.loggers().remove(logger, frontend.isAbandoned()); }
 
-        void run() noexcept override { frontend_.retire(*logger_); }
+        void run() noexcept override { frontend.retire(logger); }
 
-    private:
-        Frontend& frontend_;
-        std::unique_ptr<LoggerState> logger_;
+        Frontend& frontend;
+        LoggerState& logger;
     };
 
     void swap(LoggerHandle& other) noexcept {

@@ -175,37 +175,31 @@ public:
     /// A flush request after all records with smaller stamps; 0: none. Raised by any thread.
     std::atomic<Stamp> flushWanted{0};
     Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
-
-    std::unique_ptr<LoggerState> nextKept;  ///< see LoggerList::keep()
 };
 
 /// The loggers of one back end. Any thread may call add(); only the batching thread may call other
 /// members. When the back end has ended, the last owner may call remove().
 class LoggerList {
 public:
-    ~LoggerList() {
-        while (kept_) {  // one by one, because the destructor of `kept_` would recurse
-            kept_ = std::move(kept_->nextKept);
+    LoggerState& add(std::unique_ptr<LoggerState> logger) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return *loggers_.emplace_back(std::move(logger));
+    }
+
+    /// Destroys an ended logger. `hasRecords`: destroys only its sinks, because a post may evict
+    /// one of the logger's records, which reads the policy and counts.
+    void remove(const LoggerState& logger, bool hasRecords) noexcept {
+        std::unique_ptr<LoggerState> ended;  // destroyed without the lock, like the sinks
+        std::vector<SinkEntry> sinks;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = std::find_if(loggers_.begin(), loggers_.end(),
+                                        [&](const auto& one) { return one.get() == &logger; });
+        if (hasRecords) {
+            sinks.swap((*found)->sinks);
+        } else {
+            ended = std::move(*found);
+            loggers_.erase(found);
         }
-    }
-
-    void add(LoggerState& logger) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        loggers_.push_back(&logger);
-    }
-
-    void remove(const LoggerState& logger) noexcept {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
-    }
-
-    /// Keeps the state of an ended logger without its sinks, because a post may still evict one of
-    /// the logger's records, which reads the policy and counts.
-    void keep(std::unique_ptr<LoggerState> logger) noexcept {
-        logger->sinks.clear();
-        const std::lock_guard<std::mutex> lock(mutex_);
-        logger->nextKept = std::move(kept_);
-        kept_ = std::move(logger);
     }
 
     /// Calls visit(logger) for each logger, with no lock held.
@@ -221,10 +215,10 @@ public:
     /// Finds a logger by the address of its name, or returns null.
     LoggerState* find(const char* name) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto found = std::find_if(loggers_.begin(), loggers_.end(), [name](auto* logger) {
-            return logger->name.data() == name;
-        });
-        return found == loggers_.end() ? nullptr : *found;
+        const auto found =
+            std::find_if(loggers_.begin(), loggers_.end(),
+                         [name](const auto& logger) { return logger->name.data() == name; });
+        return found == loggers_.end() ? nullptr : found->get();
     }
 
     /// Finds a logger with this sink, except `except`. Returns the sink and error channel, or
@@ -232,9 +226,9 @@ public:
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        for (const LoggerState* const logger : loggers_) {
+        for (const std::unique_ptr<LoggerState>& logger : loggers_) {
             for (const SinkEntry& entry : logger->sinks) {
-                if (entry.sink.get() == &sink && logger != except) {
+                if (entry.sink.get() == &sink && logger.get() != except) {
                     return {entry.sink, logger->errors};
                 }
             }
@@ -272,12 +266,11 @@ private:
     /// Returns null behind the end. Indexes stay valid, because other threads only append loggers.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return index < loggers_.size() ? loggers_[index] : nullptr;
+        return index < loggers_.size() ? loggers_[index].get() : nullptr;
     }
 
     std::mutex mutex_;  ///< guards the following
-    std::vector<LoggerState*> loggers_;
-    std::unique_ptr<LoggerState> kept_;  ///< the newest state of keep()
+    std::vector<std::unique_ptr<LoggerState>> loggers_;
 };
 
 }  // namespace sluice::log::detail

@@ -109,28 +109,9 @@ private:
     std::string long_;
 };
 
-/// Copies `size` bytes without reading beyond them, and returns the end of the copy.
-inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
-    // Two overlapping loads of n bytes copy any size from n to 2 n.
-    const auto twice = [&](auto part) {
-        auto last = part;
-        std::memcpy(&part, from, sizeof part);
-        std::memcpy(&last, from + size - sizeof last, sizeof last);
-        std::memcpy(to, &part, sizeof part);
-        std::memcpy(to + size - sizeof last, &last, sizeof last);
-    };
-    if (size > 16) {
-        std::memcpy(to, from, size);
-    } else if (size >= 8) {
-        twice(std::uint64_t{});
-    } else if (size >= 4) {
-        twice(std::uint32_t{});
-    } else if (size >= 2) {
-        twice(std::uint16_t{});
-    } else if (size == 1) {
-        *to = *from;
-    }
-    return to + size;
+/// Copies the text, and returns the end of the copy.
+inline char* copyText(char* to, spdlog::string_view_t text) noexcept {
+    return std::copy(text.begin(), text.end(), to);
 }
 
 /// The texts "00" to "99", without separators.
@@ -381,13 +362,13 @@ private:
         case Kind::nanoseconds:
             return isInSecond() ? detail::putDigits<9>(at, fraction) : nullptr;
         case Kind::name:
-            return detail::copyText(at, name.data(), name.size());
+            return detail::copyText(at, name);
         case Kind::namePart:
             return name.size() == 0 ? at : copyNamePart(at, name);
         case Kind::thread:
             return std::to_chars(at, at + room_, message.thread_id).ptr;
         case Kind::payload:
-            return detail::copyText(at, message.payload.data(), message.payload.size());
+            return detail::copyText(at, message.payload);
         case Kind::sourcePart:
             return message.source.empty() ? at : nullptr;
         case Kind::contextPart:
@@ -415,7 +396,7 @@ private:
 
     static char* copyNamePart(char* at, spdlog::string_view_t name) noexcept {
         *at++ = '[';
-        at = detail::copyText(at, name.data(), name.size());
+        at = detail::copyText(at, name);
         *at++ = ']';
         *at++ = ' ';
         return at;

@@ -72,9 +72,8 @@ template <class RecordQueue>
 auto stateOf(const RecordQueue& queue) {
     return [&queue](std::FILE* out) {
         const auto sum = queue.statistics();
-        std::fprintf(out, "%zu lanes, %llu logged, %llu emitted, %llu overrun, %zu in lanes\n",
-                     sum.lanes, static_cast<unsigned long long>(sum.logged),
-                     static_cast<unsigned long long>(sum.emitted),
+        std::fprintf(out, "%zu lanes, %llu logged, %llu overrun, %zu in lanes\n", queue.laneCount(),
+                     static_cast<unsigned long long>(sum.logged),
                      static_cast<unsigned long long>(sum.dropped), sum.messages);
     };
 }

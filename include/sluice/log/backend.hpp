@@ -43,8 +43,6 @@ class backend {
 public:
     /// Starts the thread, except with the option `manual`.
     explicit backend(const backend_options& options = {});
-    backend(const backend&) = delete;
-    backend& operator=(const backend&) = delete;
 
     /// Calls shutdown(options.drain_timeout).
     ~backend();
@@ -128,9 +126,6 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Frontend::Records::leastBytes,
                 Limits::mostBytes);
-    if (!options.clock) {
-        spdlog::throw_spdlog_ex("sluice::log::backend: clock: null, limit a function");
-    }
     return std::make_shared<BackendCore>(options);
 }
 

@@ -89,16 +89,10 @@ struct backend_options {
     /// error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of printed times, for simulations; also replaces the time of log(time, ...). Log
-    /// calls read the clock on their own threads after the level check; the clock must not log.
-    /// Intervals use the steady clock. For daily rotation, set file_rotation::clock.
-    std::function<std::chrono::system_clock::time_point()> clock = std::chrono::system_clock::now;
-
-    bool has_own_clock() const noexcept {
-        using Now = decltype(&std::chrono::system_clock::now);
-        const Now* const known = clock.target<Now>();
-        return known == nullptr || *known != &std::chrono::system_clock::now;
-    }
+    /// The clock of printed times, for simulations, also of log(time, ...) and of backtraces; null:
+    /// the system's. Log calls call it on their own threads, after the level check; it must not
+    /// log. Intervals follow the steady clock. For daily rotation see file_rotation::clock.
+    std::function<std::chrono::system_clock::time_point()> clock;
 
     /// The back end's thread calls these hooks when it starts and before it ends, for example to
     /// set its processor or priority. Exceptions of the hooks are reported on stderr. Log calls in

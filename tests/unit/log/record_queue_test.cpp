@@ -23,7 +23,6 @@ namespace {
 using log::thread_statistics;
 using log::detail::endOfTime;
 using log::detail::RecordQueueOptions;
-using log::detail::RecordQueueStatistics;
 using log::detail::Stamp;
 
 using RecordQueue = LabelQueue<>;

@@ -238,7 +238,7 @@ public:
     }
 
     const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept override {
-        return options_.has_own_clock() ? &options_.clock : nullptr;
+        return options_.clock ? &options_.clock : nullptr;
     }
 
     void retire(LoggerState& logger) noexcept override { writer_.retire(logger); }
@@ -351,7 +351,7 @@ private:
     static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
         RecordQueueOptions result;
         if (options.manual) {
-            result.roomMaker = {&makeRoom, core};
+            result.pollHere = [core] { return core->makeRoom(); };
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.bytes_of_room();
@@ -508,14 +508,13 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// If the caller with the full lane is the polling thread, writes a batch, because the thread
-    /// cannot wait for itself. makeRoom() returns false on any other thread.
-    static bool makeRoom(void* core) noexcept {
-        auto& self = *static_cast<BackendCore*>(core);
-        if (!self.isPollingThread()) {
+    /// If the caller, whose lane is full, is the polling thread, writes a batch, because the thread
+    /// cannot wait for itself. Otherwise returns false.
+    bool makeRoom() noexcept {
+        if (!isPollingThread()) {
             return false;
         }
-        if (self.writeCounted() == 0) {
+        if (writeCounted() == 0) {
             nap();  // for a thread preempted in a log call
         }
         return true;

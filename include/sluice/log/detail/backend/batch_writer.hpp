@@ -173,7 +173,7 @@ private:
             payload += skipped;
             size -= skipped;
         }
-        message.payload = view(payload, size);
+        message.payload = {reinterpret_cast<const char*>(payload), size};
         return true;
     }
 
@@ -264,10 +264,6 @@ private:
         fields_.push_back({{}, printed.size, context, fields});
         printed.hasFields = true;
         printed.size = text_.size() - printed.begin;
-    }
-
-    static spdlog::string_view_t view(const std::byte* text, std::size_t size) noexcept {
-        return {reinterpret_cast<const char*>(text), size};
     }
 
     void setPrintedTexts() noexcept {
@@ -737,7 +733,7 @@ private:
         if (sum != 0 && hasNotices_) {
             isClean_ = false;
             spdlog::log_clock::time_point time = times_.at(reached_);
-            if (options_.has_own_clock()) {
+            if (options_.clock) {
                 guarded(*logger.errors, {}, [&] { time = options_.clock(); });
             }
             sinks_.reportDrops(logger, sum, time);

@@ -185,7 +185,6 @@ class RecordOrder {
     using Registry = LaneRegistry<Traits>;
     using Slot = typename Registry::Slot;
     using Reader = LaneReader<Traits>;
-    using Counter = SingleWriterCounter<Platform>;
     using Marks = LaneHighWater<Platform>;
 
 public:
@@ -261,7 +260,6 @@ public:
             }
         }
         finish();
-        emitted_.add(count);
         return count;
     }
 
@@ -287,7 +285,6 @@ public:
 
     /// The maximum values over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
-    [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
 
 private:
     /// Closes the open lanes and frees the emitted large payloads.
@@ -394,7 +391,6 @@ private:
     std::vector<std::pair<Stamp, Reader*>> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
     LargePayload* used_ = nullptr;  ///< large payloads of emitted records
-    Counter emitted_;
 };
 
 }  // namespace sluice::log::detail

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <optional>
 #include <thread>
@@ -25,19 +26,15 @@
 
 namespace sluice::log::detail {
 
-/// Lets the polling thread of a manual back end empty the lanes when its own lane is full.
-struct RoomMaker {
-    bool (*make)(void* core) noexcept = nullptr;  ///< false if another thread empties the lanes
-    void* core = nullptr;
-};
-
 struct RecordQueueOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
     std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
     std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
-    RoomMaker roomMaker;                            ///< for Overflow::block
+    /// For a thread without room, with Overflow::block: empties the lanes, or returns false if
+    /// another thread does. Must not throw.
+    std::function<bool()> pollHere;
 };
 
 struct RecordQueueTraits {
@@ -60,12 +57,6 @@ template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
 }
-
-/// The counts of all lanes. In a quiescent queue, logged = emitted + dropped + messages.
-struct RecordQueueStatistics : backend_statistics {
-    std::uint64_t emitted = 0;
-    std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
-};
 
 /// A multi-producer queue of log records that emits them in stamp order.
 ///
@@ -113,7 +104,7 @@ public:
         : registry_(*new Registry(
               {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)})),
           hash_(Threads::hash(&registry_)),
-          roomMaker_(options.roomMaker) {
+          pollHere_(options.pollHere) {
         order_.emplace(registry_);
     }
 
@@ -174,17 +165,17 @@ public:
         return watermark;
     }
 
-    /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. emit() must not throw. emitBefore() frees space before it
-    /// returns, so a `max` of some hundreds frees space early. Returns the number of records.
-    template <class Emit>
-    std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit) {
-        return emitBefore(limit, max, emit, [] {});
-    }
+    struct Ignore {
+        template <class... Arguments>
+        void operator()(const Arguments&... /*arguments*/) const noexcept {}
+    };
 
-    /// This overload also calls finish() after the last record, while all these records are valid.
-    template <class Emit, class Finish>
-    std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish) {
+    /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
+    /// watermark, the oldest first, then finish(), while all these records are still valid. Neither
+    /// may throw. Frees their room before it returns, so a `max` of some hundreds gives producers
+    /// room early. Returns the number of records.
+    template <class Emit, class Finish = Ignore>
+    std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
         const bool copies = copies_.load(std::memory_order_relaxed);  // relaxed: a setting
         return order_->emitBefore(limit, max, copies, emit, finish);
@@ -259,27 +250,22 @@ public:
     }
     [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
 
-    [[nodiscard]] RecordQueueStatistics statistics() const {
-        return statistics([](thread_statistics&) {});
-    }
-
-    /// This overload also calls visit(thread_statistics&), under a lock, for each lane.
-    template <class Visit>
-    RecordQueueStatistics statistics(Visit visit) const {
-        RecordQueueStatistics sum;
+    /// Returns the sums over all lanes. Calls visit(thread_statistics&) for each lane, under a
+    /// lock.
+    template <class Visit = Ignore>
+    [[nodiscard]] backend_statistics statistics(Visit visit = {}) const {
+        backend_statistics sum;
         const LaneCounts counts = registry_.counts([&](const Slot& slot, const LaneCounts& its) {
             thread_statistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
             sum.bytes += lane.bytes;
             if (&slot != &registry_.shared()) {
                 lane.errors = slot.isSecond;
-                ++sum.lanes;
                 visit(lane);
             }
         });
         counts.copyTo(sum);
         order_->marks().copyTo(sum);
-        sum.emitted = order_->emitted();
         return sum;
     }
 
@@ -424,8 +410,8 @@ private:
     /// The time at which a thread that waits for space tries again.
     static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
-    /// If the calling thread polls a manual back end, empties the lanes; otherwise returns false.
-    bool hasPolled() { return roomMaker_.make != nullptr && roomMaker_.make(roomMaker_.core); }
+    /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
+    bool hasPolled() { return pollHere_ && pollHere_(); }
 
     /// tryPost() out of line.
     template <class Write>
@@ -526,9 +512,7 @@ private:
 
     // ---- Numbers
 
-    [[nodiscard]] LaneCounts totals() const {
-        return registry_.counts([](const auto&, const LaneCounts&) {});
-    }
+    [[nodiscard]] LaneCounts totals() const { return registry_.counts(Ignore()); }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
         // Reads `before` first: the totals only grow, so the difference is never negative.
@@ -554,7 +538,7 @@ private:
     // Members that each post reads, and that are seldom written.
     Registry& registry_;
     const std::size_t hash_;  ///< of the registry, for ThreadSlots
-    const RoomMaker roomMaker_;
+    const std::function<bool()> pollHere_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end
     // The back end sleeps here without spinning, because it polls the lanes itself.

@@ -45,14 +45,12 @@ namespace detail {
 /// The handler's settings, and the earlier handlers that it has replaced.
 class CrashHandler {
 public:
-    static CrashHandler& instance() noexcept;
-
-    void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
+    static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         // Relaxed: a running handler may read either value.
-        timeout_.store(timeout.count(), std::memory_order_relaxed);
+        self_.timeout_.store(timeout.count(), std::memory_order_relaxed);
         static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
         for (const int signal : signals) {
-            install(signal);
+            self_.install(signal);
         }
     }
 
@@ -78,11 +76,10 @@ private:
 
     static void handle(int signal, siginfo_t* info, void* /*context*/) {
         const int savedErrno = errno;
-        CrashHandler& self = instance();
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
-        self.waitForRescue();
-        // Restores the earlier handler, which runs when this handler has returned.
-        sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
+        self_.waitForRescue();
+        // For the earlier handler, when this one has returned.
+        sigaction(signal, &self_.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
         }
@@ -118,14 +115,13 @@ private:
 
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};  ///< in nanoseconds
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
+
+    /// Shared by all shared libraries. Constant-initialised, because a child forked while another
+    /// thread makes it would wait forever.
+    static CrashHandler self_;
 };
 
-/// One object for all shared libraries; constant initialisation needs no lock that a fork copies.
-[[gnu::visibility("default")]] inline CrashHandler crashHandler;
-
-inline CrashHandler& CrashHandler::instance() noexcept {
-    return crashHandler;
-}
+[[gnu::visibility("default")]] inline CrashHandler CrashHandler::self_;
 
 }  // namespace detail
 
@@ -134,7 +130,7 @@ inline CrashHandler& CrashHandler::instance() noexcept {
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {
-    detail::CrashHandler::instance().install(timeout, signals);
+    detail::CrashHandler::install(timeout, signals);
 }
 
 }  // namespace sluice::log

@@ -338,7 +338,8 @@ void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
     if constexpr (!areFormattable) {
         return;  // so that the compiler prints only one error
     } else if constexpr ((isCopied<Arguments> && ...)) {
-        if (auto* const that = deferring(logger)) {
+        // spdlog keeps a backtrace as text.
+        if (auto* const that = deferring(logger); that != nullptr && !that->should_backtrace()) {
             if constexpr (std::is_same_v<Fields, FieldList>) {
                 return logDeferred<Site>(*that, arguments...);
             } else {

@@ -47,9 +47,6 @@ private:
 
 namespace detail {
 
-template <class T>
-inline constexpr bool isAlwaysRefused = false;
-
 /// Converts a value to one of the types of key_value::value_type.
 template <class T>
 key_value::value_type fieldValue(const T& value) noexcept {
@@ -73,7 +70,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
         return Value(static_cast<Wide>(value));
     } else {
         static_assert(
-            isAlwaysRefused<T>,
+            sizeof(T) == 0,
             "a key_value holds numbers, bool, char, enumerations and strings: format this "
             "value into a string");
     }

@@ -126,8 +126,6 @@ public:
         : name_(std::move(name)), handlers_(std::move(handlers)) {
         open(truncate);
     }
-    LogFile(const LogFile&) = delete;
-    LogFile& operator=(const LogFile&) = delete;
     ~LogFile() { close(); }
 
     const spdlog::filename_t& name() const { return name_; }
@@ -385,9 +383,6 @@ public:
         buffer_.reserve(batchBytes + roomForALine);
     }
 
-    file_sink(const file_sink&) = delete;
-    file_sink& operator=(const file_sink&) = delete;
-
     ~file_sink() override {
         try {
             write(Guard(mutex_));
@@ -493,12 +488,6 @@ public:
     std::size_t unwritten_bytes() const {
         const Guard guard(mutex_);
         return buffer_.size() - begun_;
-    }
-
-    /// The number of records that were refused because more than 1 MiB was unwritten.
-    std::uint64_t lost_records() const {
-        const Guard guard(mutex_);
-        return lost_;
     }
 
 private:

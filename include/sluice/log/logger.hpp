@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace sluice::log {
@@ -60,13 +59,15 @@ public:
         : async_logger(std::move(name), sinks.begin(), sinks.end(), by, policy) {}
 
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
-                 Overflow policy = Overflow::block);
+                 Overflow policy = Overflow::block)
+        : async_logger(std::move(name), {std::move(sink)}, by, policy) {}
 
     /// Copies the name, sinks and settings of another logger.
-    async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by, Overflow policy);
+    async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by, Overflow policy)
+        : logger(other), policy_(policy) {
+        join(by);
+    }
 
-    async_logger(const async_logger&) = delete;
-    async_logger& operator=(const async_logger&) = delete;
     ~async_logger() override;
 
     Overflow policy() const noexcept { return policy_; }
@@ -85,17 +86,10 @@ public:
 
     using spdlog::logger::log;
 
-    /// For SLUICE_LOG: logs a message that the back end formats. The function write(to) encodes the
-    /// arguments into `size` bytes for `site.print`.
+    /// For SLUICE_LOG: logs a message that the back end formats, also below the level. `write(to)`
+    /// encodes the arguments into `size` bytes for `site.print`.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
-        if (should_backtrace()) {
-            const auto encode = [](std::byte* to, const void* arguments) {
-                (*static_cast<const std::remove_reference_t<Write>*>(arguments))(to);
-            };
-            log_formatted(site, size, encode, &write);
-            return;
-        }
         detail::RecordHead head;
         head.site = &site;
         head.time = {};
@@ -186,11 +180,6 @@ private:
         return key;
     }
 
-    /// Formats a deferred message on the calling thread.
-    using Encode = void (*)(std::byte* to, const void* arguments);
-    [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
-                                     Encode write, const void* arguments);
-
     std::shared_ptr<detail::Frontend> frontend_;
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
@@ -209,23 +198,10 @@ private:
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <cstring>
-#include <exception>
 #include <string_view>
-#include <vector>
 
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
-
-SLUICE_LOG_INLINE async_logger::async_logger(std::string name, spdlog::sink_ptr sink,
-                                             const std::weak_ptr<backend>& by, Overflow policy)
-    : async_logger(std::move(name), {std::move(sink)}, by, policy) {
-}
-
-SLUICE_LOG_INLINE async_logger::async_logger(const spdlog::logger& other,
-                                             const std::weak_ptr<backend>& by, Overflow policy)
-    : logger(other), policy_(policy) {
-    join(by);
-}
 
 SLUICE_LOG_INLINE async_logger::async_logger(const async_logger& other, std::string name)
     : logger(other), frontend_(other.frontend_), policy_(other.policy_) {
@@ -309,7 +285,8 @@ SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted, detail::Recor
     if (frontend_ != nullptr && handleKey_.load(std::memory_order_acquire) != key) {
         const std::lock_guard<std::mutex> lock(refreshing_);
         if (handleKey_.load(std::memory_order_relaxed) != key) {
-            handle_ = detail::LoggerHandle(frontend_, name_, sinks_, policy_, errors_);
+            handle_.renew(frontend_,
+                          std::make_unique<detail::LoggerState>(name_, sinks_, policy_, errors_));
             handleKey_.store(key, std::memory_order_release);
         }
     }
@@ -318,25 +295,6 @@ SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted, detail::Recor
         head->flags &= static_cast<std::uint8_t>(~detail::RecordHead::hasNoTime);
         head->flags |= detail::RecordHead::ownTime;
         detail::guarded(*errors_, {}, [&] { head->time = (*clock)(); });
-    }
-}
-
-SLUICE_LOG_INLINE void async_logger::log_formatted(const detail::DeferredSite& site,
-                                                   std::size_t size, Encode write,
-                                                   const void* arguments) {
-    try {
-        std::vector<std::byte> encoded(size);
-        write(encoded.data(), arguments);
-        const detail::FieldList fields = detail::CallerState::setFields({});
-        std::vector<std::byte> bytes(detail::sizeOfFields(fields));
-        detail::writeFields(bytes.data(), fields);
-        spdlog::memory_buf_t text;
-        site.print(site, encoded.data(), size, text);
-        detail::printFields({bytes.data(), bytes.size()}, text);
-        log_it_({site.source, name_, site.level, {text.data(), text.size()}},
-                should_log(site.level), true);
-    } catch (const std::exception& error) {
-        err_handler_(detail::describe(error.what(), site.source));
     }
 }
 

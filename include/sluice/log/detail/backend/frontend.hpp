@@ -17,9 +17,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace sluice::log::detail {
 
@@ -236,7 +234,6 @@ public:
 
     LoggerList& loggers() noexcept { return loggers_; }
     Records& records() noexcept { return queue_; }
-    const Records& records() const noexcept { return queue_; }
 
     /// Returns true if the caller is a sink, formatter, error handler or hook of any back end.
     static bool isInBatch() noexcept { return BatchScope::isInside(); }
@@ -289,35 +286,24 @@ protected:
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// A logger's registration with a back end. The destructor sends an action that destroys the
-/// logger's state after all records that point to it.
+/// A logger's registration at a back end. Its end is an action that destroys the logger's state
+/// after the records that point to it.
 ///
 /// Thread safety: as for a standard container.
 class LoggerHandle {
 public:
-    LoggerHandle() = default;
+    ~LoggerHandle() { end(); }
 
-    LoggerHandle(std::shared_ptr<Frontend> frontend, const std::string& name,
-                 const std::vector<spdlog::sink_ptr>& sinks, Overflow policy,
-                 std::shared_ptr<ErrorChannel> errors)
-        : frontend_(std::move(frontend)) {
-        if (policy == Overflow::dropOldest) {
-            frontend_->records().expectEviction();
+    /// Registers the logger in place of the former registration.
+    void renew(const std::shared_ptr<Frontend>& frontend, std::unique_ptr<LoggerState> state) {
+        if (state->policy == Overflow::dropOldest) {
+            frontend->records().expectEviction();
         }
-        auto end = std::make_unique<End>(
-            *frontend_, std::make_unique<LoggerState>(name, sinks, policy, std::move(errors)));
-        state_ = &end->logger;
-        end_ = std::move(end);
-    }
-    LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
-    LoggerHandle& operator=(LoggerHandle other) noexcept {
-        swap(other);
-        return *this;
-    }
-    ~LoggerHandle() {
-        if (end_ && !frontend_->send(end_)) {
-            end_.reset();  // the back end has ended and no longer uses the state
-        }
+        auto next = std::make_unique<End>(*frontend, std::move(state));
+        end();
+        frontend_ = frontend;
+        state_ = &next->logger;
+        end_ = std::move(next);
     }
 
     LoggerState& state() const noexcept { return *state_; }
@@ -337,10 +323,10 @@ private:
         LoggerState& logger;
     };
 
-    void swap(LoggerHandle& other) noexcept {
-        std::swap(frontend_, other.frontend_);
-        std::swap(state_, other.state_);
-        std::swap(end_, other.end_);
+    void end() noexcept {
+        if (end_ && !frontend_->send(end_)) {
+            end_.reset();  // the back end has ended and no longer uses the state
+        }
     }
 
     std::shared_ptr<Frontend> frontend_;

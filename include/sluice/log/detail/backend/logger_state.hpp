@@ -23,17 +23,7 @@
 
 namespace sluice::log::detail {
 
-/// Formats an error like spdlog, with the source location of the log call if it is known.
-inline std::string describe(const char* what, const spdlog::source_loc& source) {
-    std::string text = what;
-    if (source.filename != nullptr) {
-        text.append(" [").append(source.filename).append("(");
-        text.append(std::to_string(source.line)).append(")]");
-    }
-    return text;
-}
-
-/// Passes sink errors to a logger's error handler, even after the logger has ended.
+/// Passes sink errors to a logger's error handler, also after the logger has ended.
 ///
 /// Thread safety: any thread may call any member. Set the handler only while no thread logs.
 class ErrorChannel {
@@ -52,15 +42,20 @@ public:
         live_ = nullptr;
     }
 
-    /// Calls the handler without a lock, and catches the handler's exceptions. Without a handler,
-    /// prints to stderr at most one line a second, like spdlog.
-    void report(const std::string& text) const noexcept {
+    /// Calls the handler without a lock, and catches its exceptions. Without a handler it prints to
+    /// stderr, at most one line a second, like spdlog. Adds the log call's place if it is known.
+    void report(const char* what, const spdlog::source_loc& source) const noexcept {
         try {
+            std::string text = what;
+            if (source.filename != nullptr) {
+                text.append(" [").append(source.filename).append("(");
+                text.append(std::to_string(source.line)).append(")]");
+            }
             Reporter reporter(name_);
             reporter.set_error_handler(handler());
             handleOnce([&] { reporter.err_handler_(text); });
         } catch (...) {
-            // Exceptions of the handler are ignored.
+            // The handler has failed, or there is no memory for the text.
         }
     }
 
@@ -75,14 +70,6 @@ public:
             isHandling_ = true;
             const Reset reset;
             handle();
-        }
-    }
-
-    void report(const char* what, const spdlog::source_loc& source) const noexcept {
-        try {
-            report(describe(what, source));
-        } catch (...) {
-            // The error's text needs memory.
         }
     }
 

@@ -64,8 +64,6 @@ TEST(LogBackend, RefusesWhatCannotWork) {
     options.queue_bytes = tooMany;
     expectRefused(options, "queue_bytes", std::to_string(tooMany));
     options = {};
-    options.clock = nullptr;
-    expectRefused(options, "clock", "null");
 }
 
 // A handler on the back end's thread that calls exit() would wait for its own thread.

@@ -235,7 +235,6 @@ using sluice::priorityCount;
 using sluice::removeListener;
 using sluice::roomOf;
 using sluice::roundUpToPowerOfTwo;
-using sluice::run;
 using sluice::setAssertionHandler;
 using sluice::storeMax;
 using sluice::toString;

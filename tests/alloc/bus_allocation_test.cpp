@@ -212,11 +212,11 @@ TEST(BusSetUpAllocationTest, LastValuesAllocateNothing) {
     LastValue<Sample, decltype(bus)> value(bus, [&](const Sample& now) { last = now.value; });
     for (std::uint64_t i = 1; i <= 3; ++i) {
         (void)value.publish(Sample{i});
-        (void)value.process();
+        (void)bus.process();
     }
     const auto newest = value.get();
     bus.close();
-    run(bus, value);
+    bus.run();
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(last, 3U);
     EXPECT_EQ(newest->value, 3U);

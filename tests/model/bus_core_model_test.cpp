@@ -173,8 +173,24 @@ void publisherDropsTheLastMessage() {
              });
 }
 
+/// A last value is refused, or handled before the bus is drained.
+template <class WaitStrategy>
+void acceptedLastValueIsHandled() {
+    SmallBus<WaitStrategy> bus;
+    Plain<int> served;
+    int handled = 0;
+    bool isAccepted = false;
+    LastValue<Number, SmallBus<WaitStrategy>> last(
+        bus, [&](const Number& number) { handled += number.value.get(); });
+    parallel([&] { serveUntilDrained(bus, served); },
+             [&] { isAccepted = last.publish(Number{Plain<int>(1)}) == SendResult::ok; },
+             [&] { bus.close(); });
+    check(handled == (isAccepted ? 1 : 0), "it is handled once");
+}
+
 template <class WaitStrategy>
 void holdInAll() {
+    EXPECT_TRUE(holds(acceptedLastValueIsHandled<WaitStrategy>, options({1, 1})));
     EXPECT_TRUE(holds(drainWaitsForTheConsumer<WaitStrategy>, options({1, 1})));
     EXPECT_TRUE(holds(drainMeetsTheLastMessage<WaitStrategy>));
     EXPECT_TRUE(holds(publisherWaitsForRoom<WaitStrategy>));

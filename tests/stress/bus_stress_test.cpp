@@ -274,10 +274,9 @@ TYPED_TEST(LastValueStressTest, LastAcceptedValueIsHandled) {
                 bus->close();
             });
             crew.start();
-            run(*bus, value);
+            bus->run();
         }
         EXPECT_EQ(outOfOrder, 0U);
-        EXPECT_FALSE(value.hasNew());
         if (const auto newest = value.get()) {
             EXPECT_EQ(accepted.at(newest->publisher), newest->number);
             EXPECT_EQ(last.publisher, newest->publisher);

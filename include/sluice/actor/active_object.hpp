@@ -171,15 +171,14 @@ class ActiveObject
     : public detail::Coroutines<
           detail::Timing<detail::Posting<MessageList, Traits>, MessageList, Traits>, Traits> {
     using Posting = detail::Posting<MessageList, Traits>;
-    using MailboxBus = typename Posting::MailboxBus;
     using Platform = typename Traits::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
     using MessageTypes = MessageList;
-    using Header = typename MailboxBus::Header;
-    using Clock = typename MailboxBus::Clock;
+    using Header = typename Posting::MailboxBus::Header;
+    using Clock = typename Posting::MailboxBus::Clock;
     using Posting::isClosed;
     using Posting::isHere;
 
@@ -283,6 +282,8 @@ public:
     [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
 
 protected:
+    using MailboxBus = typename Posting::MailboxBus;
+
     ActiveObject() = default;
     /// The thread must have ended, because the members of Derived are already destroyed.
     ~ActiveObject() {
@@ -299,6 +300,9 @@ protected:
                            __FILE__, __LINE__});
         }
     }
+
+    /// For LastValue<T, MailboxBus> members of the class; their handlers run like handle().
+    [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
     /// Handles queued messages and due timers on the calling thread, for tests of an object that is
     /// never started. Returns their number, or 1 if a handler throws, which ends the batch. If

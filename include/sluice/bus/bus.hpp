@@ -184,21 +184,36 @@ public:
     /// subscribe() asserts, notifies the observer and returns an empty Subscription.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
-        return subscribeOr<T>(std::forward<Handler>(handler), [this] {
+        const bool isEmpty = detail::isEmptyCallable<std::decay_t<Handler>>(handler);
+        Subscription subscription = trySubscribe<T>(std::forward<Handler>(handler));
+        if (subscription.bus_ == nullptr && !isEmpty) {
             if (observer_ != nullptr) {
-                observer_->subscriptionRefused(List::template indexOf<T>);
+                observer_->subscriptionRefused(detail::listedIndex<List, T>());
             }
             SLUICE_ASSERT(isClosed(),
                           "a type of message has too many handlers: raise maxHandlers of "
                           "the traits, or call trySubscribe()");
-        });
+        }
+        return subscription;
     }
 
-    /// Like subscribe(), but if the type has maxHandlers handlers, does not assert and leaves the
-    /// handler untouched.
+    /// Like subscribe(), but a missing place is no misuse; the handler is left untouched then.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
-        return subscribeOr<T>(std::forward<Handler>(handler), [] {});
+        using H = std::decay_t<Handler>;
+        if constexpr (!detail::checkListed<List, T>() ||
+                      !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
+            return {};  // avoids follow-up errors
+        } else if (detail::isEmptyCallable<H>(handler)) {
+            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
+            return {};
+        } else {
+            const auto id = handlersOf<T>().add([&]() -> decltype(auto) {
+                return detail::withHeader<T, Header>(std::forward<Handler>(handler));
+            });
+            return {id.generation == 0 ? nullptr : this, &remove<T>,
+                    static_cast<std::uint32_t>(id.slot), id.generation};
+        }
     }
 
     template <class T>
@@ -211,7 +226,7 @@ public:
     /// Passes up to `max` queued messages, but at most capacity(), to their handlers, and returns
     /// their number. Messages published during process() may wait for its next call.
     std::size_t process(std::size_t max = unlimited) {
-        return discardIfStopped(
+        return afterwards(
             deliver(max, never, [this](auto& delivery) { this->callHandlers(delivery); }));
     }
 
@@ -226,21 +241,21 @@ public:
     /// message, and perhaps after the last one.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
-        return discardIfStopped(
+        return afterwards(
             deliver(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); }));
     }
 
     /// Processes and awaits messages until the bus is closed and drained: see drain() and stop().
     void run() {
-        runWhileOpen([this] { return process(); });
+        runWhileOpen([this](std::size_t max) { return process(max); });
     }
     template <class Visitor>
     void runWith(Visitor&& visitor) {
-        runWhileOpen([&] { return processWith(visitor); });
+        runWhileOpen([&](std::size_t max) { return processWith(visitor, max); });
     }
 
-    /// Waits for a message. Returns false if no message arrived before the timeout, or if the bus
-    /// is closed and drained. A message whose constructor threw also ends the wait.
+    /// Waits for a message or last value. Returns false if no message arrived before the timeout,
+    /// or if the bus is closed and drained. A message whose constructor threw also ends the wait.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
@@ -255,7 +270,8 @@ public:
         time_.suspend();
         bool hasMessage = false;
         const auto isReady = [&] {
-            hasMessage = anyRing([](const auto& ring) { return ring.hasArrival(); });
+            hasMessage =
+                hasNewValue() || anyRing([](const auto& ring) { return ring.hasArrival(); });
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
@@ -268,6 +284,7 @@ public:
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
+        handleValues(true);
         // With a limit of `slots` + 1, consume() also skips empty slots behind the last message.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
@@ -280,6 +297,7 @@ public:
 
     /// Makes later publish() calls return `closed`, and wakes all waiting publishers. Idempotent.
     void close() noexcept {
+        valueCount_.fetch_or(closed, std::memory_order_relaxed);  // the rings' marks release it
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
     }
@@ -302,7 +320,8 @@ public:
 
     /// Returns true once the bus is closed and all accepted messages have left.
     [[nodiscard]] bool isDrained() const noexcept {
-        return !anyRing([](const auto& ring) { return !ring.isDrained(); });
+        return !anyRing([](const auto& ring) { return !ring.isDrained(); }) &&
+               valueCount_.load(std::memory_order_acquire) < oneValue;  // E2 of LastValue
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
@@ -354,8 +373,7 @@ public:
     }
 
 private:
-    // Slots and compile-time type indices follow Liu's MCCC bus. A bus has one ring per priority,
-    // or a single ring without priorities.
+    // Slots and compile-time type indices follow D. Liu's MCCC bus.
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
@@ -367,6 +385,8 @@ private:
     friend struct detail::RingFor;
     template <class, class>
     friend class Loan;
+    template <class, class>
+    friend class LastValue;
 
     template <Priority P>
     RingOf<P>& ring() noexcept {
@@ -400,8 +420,6 @@ private:
         return most;
     }
 
-    // ---- Publishing
-
     template <class T, class Options, class Waiting, class... Args>
     SLUICE_ALWAYS_INLINE SendResult publishOne(const Options& options, const Waiting& waiting,
                                                Args&&... args) {
@@ -411,7 +429,6 @@ private:
         return send(detail::listedIndex<List, T>(), options, One(), waiting, build).result;
     }
 
-    /// Publishes up to `count` messages, each constructed by build(queued).
     template <class Options, class Count, class Waiting, class Build>
     Sent send(std::size_t type, const Options& options, Count count, const Waiting& waiting,
               const Build& build) {
@@ -569,7 +586,6 @@ private:
     static constexpr std::size_t chunk = 64;
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
 
-    /// The state of one call of process*() or discard().
     struct Batch {
         Batch(Bus& b, bool isDiscardingBatch) noexcept : bus(b), isDiscarding(isDiscardingBatch) {
             bus.consumer_.begin();
@@ -630,14 +646,20 @@ private:
     [[gnu::noinline]] std::size_t deliver(std::size_t max, const IsOver& isOver, Handle handle) {
         return consume<false>(std::min(max, slots), isOver, handle);
     }
-    std::size_t discardIfStopped(std::size_t delivered) {
-        if (SLUICE_UNLIKELY(isStopped())) {
-            (void)discard();
+    std::size_t afterwards(std::size_t delivered) {
+        if (SLUICE_UNLIKELY(isStopped() || hasNewValue())) {
+            isStopped() ? static_cast<void>(discard()) : handleValues(false);
         }
         return delivered;
     }
+    [[gnu::noinline]] void handleValues(bool isForgotten) {
+        if (values_ != nullptr && !consumer_.isHere()) {
+            const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
+            const Batch batch(*this, isForgotten);
+            values_->handleAll(*values_, isForgotten);
+        }
+    }
 
-    /// Passes up to `max` messages to handle(delivery) until isOver(). Returns their number.
     template <bool IsDiscarding, class IsOver, class Handle>
     SLUICE_ALWAYS_INLINE std::size_t consume(std::size_t max, const IsOver& isOver,
                                              const Handle& handle) {
@@ -692,7 +714,6 @@ private:
         return max - left;
     }
 
-    /// Serves up to `max` messages of one priority, until keepGoing() returns false.
     template <Priority P, class Handle, class KeepGoing>
     SLUICE_ALWAYS_INLINE std::size_t serve(Batch& batch, std::size_t max, const Handle& handle,
                                            const KeepGoing& keepGoing) {
@@ -777,12 +798,16 @@ private:
         }
     }
 
+    [[nodiscard]] bool hasNewValue() const noexcept {
+        return valueCount_.load(std::memory_order_relaxed) >= oneValue;
+    }
+
     template <class Process>
     void runWhileOpen(const Process& process) {
         const typename Traits::Pacing pacing;
         while (!isDrained()) {
-            if (const std::size_t count = process(); count != 0) {
-                pacing.polled(count);
+            if (const std::size_t n = process(values_ == nullptr ? unlimited : chunk); n != 0) {
+                pacing.polled(n);
             } else {
                 (void)waitUntil(Clock::time_point::max());
             }
@@ -820,27 +845,6 @@ private:
     template <class T>
     HandlersOf<T>& handlersOf() noexcept {
         return std::get<detail::listedIndex<List, T>()>(handlers_);
-    }
-
-    template <class T, class Handler, class OnFull>
-    Subscription subscribeOr(Handler&& handler, const OnFull& onFull) {
-        using H = std::decay_t<Handler>;
-        if constexpr (!detail::checkListed<List, T>() ||
-                      !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
-            return {};  // avoids follow-up errors
-        } else if (detail::isEmptyCallable<H>(handler)) {
-            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
-            return {};
-        } else {
-            const auto id = handlersOf<T>().add([&]() -> decltype(auto) {
-                return detail::withHeader<T, Header>(std::forward<Handler>(handler));
-            });
-            if (id.generation == 0) {
-                onFull();
-                return {};
-            }
-            return {this, &remove<T>, static_cast<std::uint32_t>(id.slot), id.generation};
-        }
     }
 
     template <class T>
@@ -885,6 +889,11 @@ private:
 
     // True while the only producer constructs a message (Producers::one).
     alignas(line) bool isBuilding_ = false;
+
+    /// The number of unhandled last values, and whether the bus is closed for them.
+    typename Platform::template Atomic<unsigned> valueCount_{0};
+    static constexpr unsigned closed = 1, oneValue = 2;
+    detail::BusValue* values_ = nullptr;  // written by LastValue
 };
 
 }  // namespace sluice

@@ -9,8 +9,26 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
+
+/// A QueuedMessage that can be moved.
+template <class Queued, class Traits>
+struct MovableMessage : Queued {
+    /// Moves the message and its header out of `other`, and destroys the moved-from message.
+    void moveFrom(MovableMessage& other) noexcept {
+        static_cast<MessageHeader<Traits>&>(*this) = other.header();
+        other.visit([this](auto& message) noexcept {
+            using Message = std::decay_t<decltype(message)>;
+            if constexpr (std::is_nothrow_move_constructible_v<Message>) {  // or a check has failed
+                this->template build<Message>(std::move(message));
+            }
+        });
+        other.destroy();
+    }
+};
 
 /// A ring like MpscRing, whose publishers make room by consuming the oldest message.
 ///
@@ -101,7 +119,7 @@ private:
 
 template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::dropOldest, T, Room, Traits> {
-    using Type = DropOldestRing<T, Room, Traits>;
+    using Type = DropOldestRing<MovableMessage<T, Traits>, Room, Traits>;
 
     /// Drops messages in excess of the quota. Returns true if the ring's head has moved.
     template <Priority P, class Bus>

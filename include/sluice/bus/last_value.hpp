@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/bus.hpp>
@@ -17,41 +16,54 @@
 
 namespace sluice {
 
-/// The newest value of a topic, published beside a bus. A new value replaces an unhandled one, so
-/// publish() needs no free slot in the bus. The last value is always handled, and kept afterwards.
+/// The newest value of a topic, published beside the messages of a bus. A new value replaces an
+/// unhandled one, so publish() needs no room in the bus. The consumer of the bus handles the last
+/// value, which is kept afterwards.
 ///
 ///     sluice::LastValue<Position, Sky> position(sky, [](const Position& now) { draw(now); });
 ///     (void)position.publish(Position{3, 4});  // any thread
-///     sluice::run(sky, position);              // the consumer, in place of sky.run()
+///     sky.run();                               // the consumer; also process(), and so on
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
-/// A consumer with its own loop calls process() after Bus::process(), and again when the bus is
-/// drained. The loop waits with `bus.waitUntil(deadline, [&] { return position.hasNew(); })`.
+/// Order: the consumer handles new values at the end of each call, such as process(), after the
+/// messages; run() and runWith() after at most 64 messages.
 ///
-/// Thread safety: any thread may call publish(), get() and hasNew(); only one thread at a time may
-/// call process(). The handler may call all members except process(), and must not call drain() of
-/// the bus. publish() and get() copy under a spin lock, so a preempted thread blocks others.
-/// Functions of T must not use the LastValue. Interrupt handlers must not use a LastValue. The bus
-/// must outlive the LastValue. Join all threads that use the LastValue before destroying it.
+/// Thread safety: any thread may call publish() and get(), also in handlers. They copy under a spin
+/// lock, so a preempted thread blocks others. Functions of T must not use the LastValue. Interrupt
+/// handlers must not use a LastValue. While a thread constructs or destroys a LastValue, no other
+/// thread may consume from its bus, and a LastValue must not be destroyed by its own handler. The
+/// bus must outlive the LastValue.
 ///
 /// Errors: publish() fails only if the bus is closed. Each accepted value is handled or replaced,
-/// but stop() discards the last one. Exceptions of the handler leave process(). A throwing
-/// constructor of T changes nothing.
+/// but stop() and discard() make the consumer forget it. An exception of the handler leaves the
+/// consumer's call, such as Bus::process(). A throwing constructor of T changes nothing.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
-class LastValue<T, Bus<List, Traits>> {
+class LastValue<T, Bus<List, Traits>> : detail::BusValue {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
                   "LastValue<T>: moving and destroying a T must not throw");
     using OfBus = Bus<List, Traits>;
-    using Platform = typename Traits::Platform;
-    using Lock = BasicSpinLock<Platform>;
+    using Lock = BasicSpinLock<typename Traits::Platform>;
 
 public:
     using Handler = FixedFunction<void(const T&), Traits::handlerSize>;
 
-    LastValue(OfBus& bus, Handler handler) : bus_(bus), handler_(std::move(handler)) {
+    LastValue(OfBus& bus, Handler handler)
+        : BusValue{&handleAll, bus.values_}, bus_(bus), handler_(std::move(handler)) {
         SLUICE_ASSERT(static_cast<bool>(handler_), "the handler of a LastValue is empty");
+        const Change change(bus);
+        bus.values_ = this;
+    }
+    ~LastValue() {
+        SLUICE_ASSERT(handled_ == none, "a LastValue is destroyed by its own handler");
+        const Change change(bus_);
+        BusValue** link = &bus_.values_;
+        while (*link != this) {
+            link = &(*link)->next;
+        }
+        *link = next;
+        handleNew(true);
     }
 
     /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.
@@ -59,7 +71,7 @@ public:
     SendResult publish(U&& value) {
         {
             const std::lock_guard<Lock> guard(lock_);
-            if (bus_.isClosed()) {
+            if (!isCounted()) {
                 return SendResult::closed;
             }
             T fresh(std::forward<U>(value));  // may throw
@@ -67,7 +79,7 @@ public:
                 newest_ = 1 - newest_;
             }
             slots_[newest_].emplace(std::move(fresh));
-            isNew_.store(true, std::memory_order_relaxed);  // relaxed: E2
+            isNew_ = true;
         }
         bus_.waiting().notifyAll();
         return SendResult::ok;
@@ -79,81 +91,84 @@ public:
         return slots_[newest_];
     }
 
-    /// Returns true if process() would call the handler.
-    [[nodiscard]] bool hasNew() const noexcept {
-        return isNew_.load(std::memory_order_relaxed);  // relaxed: E2
-    }
-
-    /// Passes a new value to the handler. Returns false if no value is new or the bus is stopped.
-    bool process() {
-        std::size_t index = 0;
-        {
-            const std::lock_guard<Lock> guard(lock_);
-            SLUICE_ASSERT(handled_ == none, "process() in the handler, or on a second thread");
-            // Relaxed, both: under the lock.
-            if (handled_ != none || !isNew_.load(std::memory_order_relaxed)) {
-                return false;
-            }
-            isNew_.store(false, std::memory_order_relaxed);
-            if (bus_.isStopped()) {
-                return false;
-            }
-            index = handled_ = newest_;
-        }
-        const HandlerThread<Platform> handling;
-        const EndOfHandler end{*this};
-        handler_(std::as_const(*slots_[index]));
-        return true;
-    }
-
 private:
     // Invariant: while the handler reads one slot, publishers write the other one. Two slots
     // suffice, because an unhandled value is overwritten.
     //
     // E1 value: the publisher writes the slot before it releases the lock; the handler and get()
-    // read the slot after taking the lock. E2 wake-up, like Bus::waitUntil(): the publisher sets
-    // isNew_, issues a light fence and reads the announcement, while the waiting consumer announces
-    // itself, issues a heavy fence and reads isNew_. process() reads isNew_ under the lock.
+    // read the slot after taking the lock. E2 handled: the handler's writes -> the count in
+    // valueCount_ of the bus is decremented with release .. acquire in Bus::isDrained(). The
+    // wake-up is that of Bus::waitUntil(), which reads the count.
     //
-    // Each accepted value is handled or replaced, because publish() checks isClosed() under the
-    // lock. The last process() of a drained bus finds the value of a publish() that locked earlier;
-    // one that locks later returns `closed`.
+    // Each accepted value is handled or replaced. isCounted_ is set from the increment of the count
+    // until the consumer takes the value under the lock, and the count is decremented after the
+    // handler. The increment and `closed` share one word, so no increment follows `closed`; without
+    // an increment, the count already has this value. A constructor that throws leaves the
+    // value counted, and the consumer finds that it is not new.
 
     static constexpr std::size_t none = 2;
+
+    /// While it exists, no other thread consumes.
+    struct Change {
+        explicit Change(OfBus& bus) {
+            if (!bus.consumer_.isHere()) {  // a handler has the role already
+                role.emplace(bus.consumerRole_,
+                             "a LastValue is constructed or destroyed while another thread "
+                             "consumes: do that before run(), or in a handler");
+            }
+        }
+        std::optional<typename OfBus::RoleCheck::Scope> role;
+    };
 
     struct EndOfHandler {
         LastValue& value;
         ~EndOfHandler() {
             const std::lock_guard<Lock> guard(value.lock_);
             value.handled_ = none;
+            value.bus_.valueCount_.fetch_sub(OfBus::oneValue, std::memory_order_release);  // E2
         }
     };
 
-    OfBus& bus_;
-    Handler handler_;
-    mutable Lock lock_;
-    std::size_t newest_ = 0;
-    std::size_t handled_ = none;  ///< the handler's slot while it runs
-    typename Platform::template Atomic<bool> isNew_{false};
-    std::array<std::optional<T>, 2> slots_;
-};
+    /// Counts the value unless it is counted already. Returns false if the bus is closed.
+    bool isCounted() noexcept {
+        unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // relaxed: see above
+        while ((seen & OfBus::closed) == 0 && !isCounted_) {
+            isCounted_ = bus_.valueCount_.compare_exchange_weak(
+                seen, seen + OfBus::oneValue, std::memory_order_relaxed, std::memory_order_relaxed);
+        }
+        return (seen & OfBus::closed) == 0;
+    }
 
-/// Like bus.run(), but also processes the last values, each at least once per 64 messages.
-template <class List, class Traits, class... Ts>
-void run(Bus<List, Traits>& bus, LastValue<Ts, Bus<List, Traits>>&... values) {
-    using Clock = typename Bus<List, Traits>::Clock;
-    constexpr std::size_t most = 64;
-    const typename Traits::Pacing pacing;
-    while (!bus.isDrained()) {
-        std::size_t count = bus.process(most);
-        ((count += std::size_t{values.process()}), ...);
-        if (count == 0) {
-            (void)bus.waitUntil(Clock::time_point::max(), [&] { return (values.hasNew() || ...); });
-        } else if (count < most) {
-            pacing.polled(count);
+    /// For the consumer: this value, and then those behind it in the list.
+    static void handleAll(BusValue& first, bool isForgotten) {
+        static_cast<LastValue&>(first).handleNew(isForgotten);
+        if (first.next != nullptr) {
+            first.next->handleAll(*first.next, isForgotten);
         }
     }
-    (static_cast<void>(values.process()), ...);
-}
+    void handleNew(bool isForgotten) {
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            if (!std::exchange(isCounted_, false)) {
+                return;
+            }
+            const bool isHandled = std::exchange(isNew_, false) && !isForgotten;
+            handled_ = isHandled ? newest_ : none;
+        }
+        const EndOfHandler end{*this};
+        if (handled_ != none) {
+            handler_(std::as_const(*slots_[handled_]));
+        }
+    }
+
+    OfBus& bus_;
+    Handler handler_;
+    mutable Lock lock_;  ///< guards the members below
+    std::size_t newest_ = 0;
+    std::size_t handled_ = none;  ///< the handler's slot while it runs
+    bool isNew_ = false;
+    bool isCounted_ = false;  ///< in valueCount_ of the bus
+    std::array<std::optional<T>, 2> slots_;
+};
 
 }  // namespace sluice

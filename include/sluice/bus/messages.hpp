@@ -325,19 +325,6 @@ public:
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
-    /// Moves the message and its header out of `other`, and destroys the moved-from message.
-    void moveFrom(QueuedMessage& other) noexcept {
-        static_cast<MessageHeader<Traits>&>(*this) = other;
-        typeIndex_ = other.typeIndex_;
-        other.visit([this](auto& message) noexcept {
-            using Message = std::decay_t<decltype(message)>;
-            if constexpr (MessageList::areNothrowMovable) {  // avoids follow-up errors
-                ::new (static_cast<void*>(this->storage)) Message(std::move(message));
-            }
-        });
-        other.destroy();
-    }
-
     void destroy() noexcept {
         if constexpr (!MessageList::areTriviallyDestructible) {
             visit([](auto& message) noexcept {

@@ -102,7 +102,6 @@ private:
         return remove_(bus, slot_, generation_, UnsubscribeStep::any);
     }
 
-    /// Performs one step of ending the subscription.
     detail::UnsubscribeResult takeStep(detail::UnsubscribeStep step) const noexcept {
         void* const bus = bus_.load(std::memory_order_acquire);  // E1 taken
         return bus == nullptr ? detail::UnsubscribeResult::alreadyOver

@@ -3,10 +3,14 @@
 #include "unit/bus/bus_doubles.hpp"
 #include "unit/bus/counted_sleep.hpp"
 
+#include <sluice/actor/active_object.hpp>
+#include <sluice/wait/wait_set.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -39,32 +43,41 @@ struct DroppingTraits : FullBusTraits {
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest};
 };
+struct BlockingTraits : FullBusTraits {
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::reject, Overflow::block,
+                                                                  Overflow::reject};
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
+};
+struct MemberTraits : DeepTraits<8> {
+    using Wait = WaitSet::Member;
+};
 struct OneProducerTraits : FullBusTraits {
     static constexpr Producers producers = Producers::one;
 };
-using AllTraits = testing::Types<FullBusTraits, BareBusTraits, OneProducerTraits>;
+using AllTraits =
+    testing::Types<FullBusTraits, BareBusTraits, OneProducerTraits, DroppingTraits, BlockingTraits>;
 TYPED_TEST_SUITE(LastValueTest, AllTraits, );
 
 TYPED_TEST(LastValueTest, ReplacesTheValueThatIsNotHandled) {
-    EXPECT_FALSE(this->name.process());
     for (const char* each : {"a", "b", "c"}) {
         EXPECT_EQ(this->name.publish(each), SendResult::ok);
     }
-    EXPECT_TRUE(this->name.hasNew());
-    EXPECT_TRUE(this->name.process());
-    EXPECT_FALSE(this->name.hasNew());
-    EXPECT_FALSE(this->name.process());
+    EXPECT_TRUE(this->bus.waitFor(std::chrono::seconds(0)));
+    EXPECT_EQ(this->bus.process(), 0U) << "a value is no message";
+    EXPECT_FALSE(this->bus.waitFor(std::chrono::seconds(0)));
+    EXPECT_EQ(this->bus.process(), 0U);
     EXPECT_EQ(this->name.publish("d"), SendResult::ok);
-    EXPECT_TRUE(this->name.process());
+    this->bus.processWith(partial([](const Sample&) {}));
     EXPECT_EQ(this->handled, (std::vector<std::string>{"c", "d"}));
 }
 
 TYPED_TEST(LastValueTest, NeedsNoRoomInTheBus) {
-    while (this->bus.publish(Sample{}) == SendResult::ok) {
+    for (std::size_t i = 0; i <= this->bus.capacity(); ++i) {
+        (void)this->bus.tryPublish(Sample{});
     }
     EXPECT_EQ(this->name.publish("a"), SendResult::ok);
     EXPECT_EQ(this->name.publish("b"), SendResult::ok);
-    EXPECT_TRUE(this->name.process());
+    EXPECT_EQ(this->bus.process(1), 1U);
     EXPECT_EQ(this->handled, std::vector<std::string>{"b"});
 }
 
@@ -72,7 +85,7 @@ TYPED_TEST(LastValueTest, IsRetainedForLateReaders) {
     EXPECT_EQ(this->name.get(), std::nullopt);
     EXPECT_EQ(this->name.publish("a"), SendResult::ok);
     EXPECT_EQ(this->name.get(), "a");
-    EXPECT_TRUE(this->name.process());
+    this->bus.process();
     EXPECT_EQ(this->name.get(), "a");
     this->bus.stop();
     EXPECT_EQ(this->name.get(), "a");
@@ -84,19 +97,50 @@ TYPED_TEST(LastValueTest, RunHandlesWhatWasPublishedBeforeTheEnd) {
     std::string late = "a text too long to be stored in the string itself";
     EXPECT_EQ(this->name.publish(std::move(late)), SendResult::closed);
     EXPECT_EQ(late, "a text too long to be stored in the string itself");
-    run(this->bus, this->name);
+    EXPECT_FALSE(this->bus.isDrained());
+    this->bus.run();
+    EXPECT_TRUE(this->bus.isDrained());
     EXPECT_EQ(this->handled, std::vector<std::string>{"a"});
 }
 
-TYPED_TEST(LastValueTest, StopForgetsTheValueThatIsNotHandled) {
+TYPED_TEST(LastValueTest, StopAndDiscardForgetTheValueThatIsNotHandled) {
     EXPECT_EQ(this->name.publish("a"), SendResult::ok);
-    const auto stopping =
-        this->bus.template subscribe<Sample>([this](const Sample&) { this->bus.stop(); });
+    EXPECT_EQ(this->bus.discard(), 0U);
+    this->bus.process();
+    const auto stopping = this->bus.template subscribe<Sample>([this](const Sample&) {
+        EXPECT_EQ(this->name.publish("b"), SendResult::ok);
+        this->bus.stop();
+    });
     EXPECT_EQ(this->bus.publish(Sample{}), SendResult::ok);
-    run(this->bus, this->name);
-    EXPECT_FALSE(this->name.hasNew());
+    this->bus.run();
+    EXPECT_TRUE(this->bus.isDrained());
     EXPECT_TRUE(this->handled.empty());
-    EXPECT_EQ(this->name.get(), "a");
+    EXPECT_EQ(this->name.get(), "b");
+}
+
+TYPED_TEST(LastValueTest, HandlersMayMakeAndDestroyOthers) {
+    using Topic = typename TestFixture::Names;
+    std::vector<std::string> log;
+    std::unique_ptr<Topic> other;
+    Topic making(this->bus, [&](const std::string& now) {
+        log.push_back("making " + now);
+        if (other == nullptr) {
+            other = std::make_unique<Topic>(
+                this->bus, [&](const std::string& each) { log.push_back("other " + each); });
+            EXPECT_EQ(other->publish("a"), SendResult::ok);
+        } else {
+            EXPECT_EQ(other->publish("b"), SendResult::ok);  // unhandled at its end
+            other.reset();
+        }
+    });
+    for (const char* each : {"1", "2"}) {
+        EXPECT_EQ(making.publish(each), SendResult::ok);
+        this->bus.process();
+        this->bus.process();
+    }
+    this->bus.close();
+    EXPECT_TRUE(this->bus.isDrained());
+    EXPECT_EQ(log, (std::vector<std::string>{"making 1", "other a", "making 2"}));
 }
 
 /// The value under the handler must not change.
@@ -113,7 +157,7 @@ TYPED_TEST(LastValueTest, HandlerMayPublishSeveralValues) {
     self = &growing;
     EXPECT_EQ(growing.publish("x"), SendResult::ok);
     for (int i = 0; i < 3; ++i) {
-        EXPECT_TRUE(growing.process());
+        this->bus.process();
     }
     EXPECT_EQ(lengths, (std::vector<std::size_t>{1, 3, 5}));
 }
@@ -129,7 +173,7 @@ TEST(LastValueOrderTest, RunWakesUpForEachPart) {
     LastValue<int, decltype(bus)> first(bus, [&](int) { sum += 10; });
     LastValue<int, decltype(bus)> second(bus, [&](int) { sum += 100; });
     Crew crew;
-    crew.add([&] { run(bus, first, second); });
+    crew.add([&] { bus.run(); });
     crew.start();
     const auto awaitSleep = [&] {
         awaitThat([] { return CountingParker::asleep == 1; });
@@ -164,19 +208,48 @@ TEST(LastValueOrderTest, RunPassesAtMost64MessagesBetween) {
         }
     });
     publishSamples(bus, 200);
-    run(bus, number);
+    bus.run();
     EXPECT_EQ(seen, (std::vector<int>{64, 128}));
 }
 
-TEST(LastValueOrderTest, WaitOfAnotherLoopEnds) {
-    TestBus<8, DroppingTraits> bus;
-    LastValue<int, decltype(bus)> number(bus, [](int) {});
+TEST(LastValueOrderTest, WaitSetAndDrainWaitForIt) {
+    WaitSet set;
+    Bus<TestMessages, MemberTraits> bus;
+    std::atomic<int> last{0};
+    LastValue<int, decltype(bus)> number(bus, [&](int now) { last = now; });
     const Watchdog watchdog([](std::FILE*) {});
-    std::thread publisher([&] { EXPECT_EQ(number.publish(1), SendResult::ok); });
-    using Clock = decltype(bus)::Clock;
-    EXPECT_FALSE(bus.waitUntil(Clock::time_point::max(), [&] { return number.hasNew(); }));
-    EXPECT_TRUE(number.process());
+    set.add(bus, [&] { return bus.process(); });
+    std::thread publisher([&] {
+        EXPECT_EQ(number.publish(1), SendResult::ok);
+        awaitThat([&] { return last == 1; });
+        EXPECT_EQ(number.publish(2), SendResult::ok);
+        EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max()));
+        EXPECT_EQ(last, 2);
+    });
+    while (set.wait()) {
+    }
     publisher.join();
+}
+
+class Following : public ActiveObject<Following, Messages<int>> {
+public:
+    void handle(const int& value) { log.push_back(value); }
+    std::vector<int> log;
+    LastValue<int, MailboxBus> target{mailbox(), [this](int now) {
+                                          EXPECT_TRUE(isHere());
+                                          log.push_back(-now);
+                                      }};
+};
+
+TEST(LastValueOrderTest, ActiveObjectHandlesIt) {
+    Following following;
+    EXPECT_EQ(following.target.publish(1), SendResult::ok);
+    EXPECT_EQ(following.target.publish(2), SendResult::ok);
+    EXPECT_EQ(following.post(3), SendResult::ok);
+    ASSERT_TRUE(following.start());
+    EXPECT_TRUE(following.stopAfterDrain(Following::Clock::time_point::max()));
+    EXPECT_TRUE(following.join());
+    EXPECT_EQ(following.log, (std::vector<int>{3, -2}));
 }
 
 TEST(LastValueLifeTest, KeepsAtMostTwoValues) {
@@ -189,7 +262,7 @@ TEST(LastValueLifeTest, KeepsAtMostTwoValues) {
             EXPECT_EQ(counted.publish(i), SendResult::ok);
             EXPECT_EQ(Counted::alive, 1);
         }
-        EXPECT_TRUE(counted.process());
+        bus.process();
         EXPECT_EQ(last, 5);
         EXPECT_EQ(counted.publish(6), SendResult::ok);  // never handled
     }
@@ -204,7 +277,7 @@ TEST(LastValueLifeTest, ValuesNeedNoCopyWithoutReaders) {
     LastValue<std::unique_ptr<int>, decltype(bus)> owner(
         bus, [&](const std::unique_ptr<int>& now) { last = *now; });
     EXPECT_EQ(owner.publish(std::make_unique<int>(7)), SendResult::ok);
-    EXPECT_TRUE(owner.process());
+    bus.process();
     EXPECT_EQ(last, 7);
 }
 
@@ -221,13 +294,17 @@ struct Throwing {
 
 TEST(LastValueErrorTest, ConstructorThatThrowsChangesNothing) {
     TestBus<8> bus;
-    LastValue<Throwing, decltype(bus)> number(bus, [](const Throwing&) {});
+    int calls = 0;
+    LastValue<Throwing, decltype(bus)> number(bus, [&](const Throwing&) { ++calls; });
     EXPECT_THROW((void)number.publish(-1), std::invalid_argument);
-    EXPECT_FALSE(number.hasNew());
     EXPECT_EQ(number.publish(1), SendResult::ok);
     EXPECT_THROW((void)number.publish(-1), std::invalid_argument);
     EXPECT_EQ(number.get()->value, 1);
-    EXPECT_TRUE(number.process());
+    bus.process();
+    EXPECT_THROW((void)number.publish(-1), std::invalid_argument);
+    bus.close();
+    bus.run();  // handles no value, and ends
+    EXPECT_EQ(calls, 1);
 }
 
 TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
@@ -237,11 +314,18 @@ TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
             throw std::runtime_error("one");
         }
     });
-    EXPECT_EQ(number.publish(1), SendResult::ok);
-    EXPECT_THROW(number.process(), std::runtime_error);
-    EXPECT_FALSE(number.process());  // it has been passed
+    int seen = 0;
+    LastValue<int, decltype(bus)> other(bus, [&](int now) { seen = now; });
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_EQ(number.publish(1), SendResult::ok);
+        EXPECT_EQ(other.publish(i), SendResult::ok);
+        EXPECT_THROW(bus.process(), std::runtime_error);
+        bus.process();  // of the two values, one is left at most
+        EXPECT_EQ(seen, i);
+    }
     EXPECT_EQ(number.publish(2), SendResult::ok);
-    EXPECT_TRUE(number.process());
+    bus.close();
+    bus.run();
 }
 
 #endif

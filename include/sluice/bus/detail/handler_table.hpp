@@ -52,6 +52,12 @@ private:
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
 };
 
+/// A LastValue in the list of its bus.
+struct BusValue {
+    void (*handleAll)(BusValue& first, bool isForgotten);
+    BusValue* next;
+};
+
 /// The handlers of one message type, in subscription order. The consumer calls handlers from its
 /// own copy of the list, without a lock, and renews the copy after a change.
 template <class Signature, class Traits>

@@ -89,7 +89,7 @@ public:
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // A thread that destroys the owner must wait for the calling handler.
+            // The calling handler's subscription stays: a thread that destroys the owner awaits it.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }

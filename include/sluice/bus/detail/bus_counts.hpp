@@ -258,7 +258,7 @@ public:
 private:
     /// The consumer offers the time after at least this many messages.
     static constexpr std::size_t batch = 8;
-    /// The consumer also offers the time within this period after its last offer.
+    /// Within this period after an offer, the consumer also offers the time after fewer messages.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {

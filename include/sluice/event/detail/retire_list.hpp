@@ -237,9 +237,9 @@ public:
 private:
     // Elements are numbered in the order of removal; numbers may wrap around. Invariants, under the
     // lock: first_ to last_ link the elements taken_ + 1 to taken_ + size_, oldest first. Elements
-    // up to passed_ may be freed. While hasPeriod_ is set, a thread executes the fence, or elements
-    // wait: those up to batch_, retired before period_ began. Without a period, batch_ equals
-    // passed_. hasAny_ is true while there are elements.
+    // up to passed_ may be freed. While hasPeriod_ is set, a thread is in beginGrace(), or the
+    // elements up to batch_ wait for the end of period_, which began after they were retired.
+    // Without a period, batch_ equals passed_. hasAny_ is true while there are elements.
     //
     // Happens-before edges:
     //   E1 begin: one thread unlinks an element, stores hasAny_ and hasPeriod_ and executes
@@ -291,7 +291,7 @@ private:
         return true;
     }
 
-    /// The rate is limited, because a fence beside running threads takes up to 20 us.
+    /// Limits the rate of periods, because a fence beside running threads takes up to 20 us.
     bool mayBegin() noexcept {
         if (this->readers.looksUnread()) {
             return true;

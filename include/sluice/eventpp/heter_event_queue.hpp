@@ -83,9 +83,9 @@ public:
         }
     }
 
-    /// Dispatches the events of the first prototype that the predicate accepts, if
-    /// predicate(args...) is true. The other events stay in front of later ones. If no event is
-    /// dispatched, processIf() tries the next prototype that the predicate accepts.
+    /// For the first prototype whose arguments the predicate accepts, dispatches the events for
+    /// which predicate(args...) is true; the others stay in front of later ones. If no event is
+    /// dispatched, processIf() tries the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());

@@ -87,8 +87,8 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker and returns true, or returns false if the wait has ended. After true,
-    /// detach() must follow.
+    /// Registers a waker and returns true, after which detach() must follow; returns false if the
+    /// wait has ended.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
@@ -218,7 +218,6 @@ class [[nodiscard]] BasicFuture {
     using TimePoint = typename Traits::Wait::Clock::time_point;
 
 public:
-    /// A future that has already failed.
     explicit BasicFuture(RequestError error) noexcept : error_(error) {}
 
     BasicFuture(BasicFuture&& other) noexcept

@@ -506,9 +506,9 @@ struct MachineTraits {
 /// a program that treats messages differently in different states, in an active object or alone.
 ///
 ///     struct Slow {                                 // a state is a type; all members are optional
-///         using Parent = Moving;                    // it lies in this state
+///         using Parent = Moving;                    // the state that contains it
 ///         using Initial = Crawling;                 // the inner state that it begins with
-///         static constexpr bool hasHistory = true;  // from outside: with the one left last
+///         static constexpr bool hasHistory = true;  // or, once left, with the last one
 ///         static void enter(Motor& motor);          // or enter(); likewise exit()
 ///     };
 ///     using Table = sluice::Transitions<

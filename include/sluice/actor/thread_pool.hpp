@@ -78,8 +78,7 @@ public:
     /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
-    /// replaceTimekeeper() is called before a thread runs a task. If the timekeeper is missing,
-    /// wakes another thread.
+    /// If the timekeeper is missing, wakes another thread. Called before a thread runs a task.
     void replaceTimekeeper(SpinLock& lock) noexcept {
         // Relaxed: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
@@ -222,7 +221,7 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
     }
 
-    /// Appends the task if the previous check() has seen the same task. Returns true if a new task
+    /// Appends the task if the previous check() saw the same task. Returns true if a different task
     /// is set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
@@ -244,19 +243,19 @@ private:
 
 /// Determines whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets
 /// its next task, issues a light fence and reads isOn_; the checking thread writes isOn_, issues a
-/// heavy fence and reads the next tasks. Either the worker sees isOn_, or the checking thread the
+/// heavy fence and reads the next tasks. Either the worker sees isOn_, or the checker sees the
 /// task.
 template <class Platform>
 class NextTaskWatch {
 public:
-    /// A worker calls isMissing() after set(). If isMissing() returns true, begin() must follow.
+    /// Returns true if the worker, which has just called set(), must call begin().
     [[nodiscard]] bool isMissing() const noexcept {
         Platform::Fence::light();                       // E3
         return !isOn_.load(std::memory_order_relaxed);  // relaxed: E3's fence orders it
     }
     /// begin() is called under the pool's lock, like check().
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
-    /// Appends tasks that workers kept since the last check. Returns false when the watch ends.
+    /// Appends next tasks that the last check() saw, too. Returns false when the watch ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -545,7 +544,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);
             },
             [&](const Guard& guard) {
-                // A thread may have been woken for several tasks, but runs only one of them.
+                // If woken for several tasks, this thread runs only one, and wakes another thread.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {

@@ -79,7 +79,7 @@ public:
     [[nodiscard]] bool end() noexcept { return leave(ended); }  // E3
 
 private:
-    // The word is a mark or a message. *ended*: the mailbox refuses messages. *idle*: there are no
+    // newest_ is a state or a message. *ended*: the mailbox refuses messages. *idle*: there are no
     // messages, and no thread has the object. *busy*: there are no new messages, and the object is
     // scheduled or running. Each message links to the next older one, and the oldest message to
     // idle or busy. The thread that changes idle to another state schedules the object; the thread

@@ -221,7 +221,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Takes the shutdown lock. In a sink, only tries: the lock's holder may wait for the sink.
+/// Takes the shutdown lock. In a sink, tries once: the lock's holder may wait for the sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

@@ -228,8 +228,8 @@ private:
         }
     }
 
-    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. tryHook() only
-    /// tries to lock, because spdlog::shutdown() takes the locks in the other order.
+    /// Holds the lock that fork() takes, so that spdlog's lock is free in a child. tryHook() only
+    /// tries spdlog's lock, because spdlog::shutdown() takes the locks in the other order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();

@@ -472,7 +472,7 @@ private:
     }
 
     /// The worker and the thread that gave up the worker both call closeActions(). The second call
-    /// closes the list, because the worker takes actions until its call.
+    /// closes the list, because the worker takes actions until it calls closeActions().
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             actions_.close();

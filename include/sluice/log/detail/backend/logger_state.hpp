@@ -208,7 +208,7 @@ public:
         return found == loggers_.end() ? nullptr : found->get();
     }
 
-    /// Finds a logger with this sink, except `except`. Returns the sink and error channel, or
+    /// Finds a logger with this sink other than `except`. Returns its sink and error channel, or
     /// nulls.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
@@ -223,8 +223,8 @@ public:
         return {};
     }
 
-    /// Flushes each sink once. Returns false if a sink threw, or after bad_alloc. If several
-    /// loggers share a sink, one of them receives its exception.
+    /// Flushes each sink once. Returns false if a sink threw, or after bad_alloc. The exception of
+    /// a shared sink goes to one of its loggers.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;

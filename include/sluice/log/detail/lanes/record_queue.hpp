@@ -232,7 +232,7 @@ public:
     /// copies records before emitting them, so that posts can always evict.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
-    /// For a program's end in a signal handler: the back end would wait for an interrupted post.
+    /// Withdraws the caller's interrupted post when a signal handler ends the program.
     void withdrawOwnPost() noexcept {
         if (Slot* const own = Threads::find(&registry_, hash_)) {
             own->withdraw();

@@ -317,7 +317,6 @@ TYPED_TEST(EventQueueStatisticsTest, CountWhatMadeRoomAndWhatWasCleared) {
         EXPECT_TRUE(queue.enqueue(i));
     }
     EXPECT_EQ(queue.statistics().discarded, 3U);
-    EXPECT_EQ(queue.statistics().discarded, 3U);
     queue.clearEvents();
     const EventQueueStatistics counts = queue.statistics();
     EXPECT_EQ(counts.discarded, 5U);

@@ -6,6 +6,8 @@
 
 #if defined(_WIN32)
 #include <process.h>
+
+#include <string>
 #else
 #include <pthread.h>
 #include <sched.h>
@@ -21,13 +23,11 @@
 #if defined(_WIN32)
 extern "C" {
 __declspec(dllimport) int __stdcall CloseHandle(void*);
-__declspec(dllimport) unsigned long __stdcall GetActiveProcessorCount(unsigned short);
 __declspec(dllimport) void* __stdcall GetCurrentThread();
 __declspec(dllimport) int __stdcall GetThreadPriority(void*);
-__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int,
-                                                        wchar_t*, int);
 __declspec(dllimport) unsigned long __stdcall ResumeThread(void*);
 __declspec(dllimport) std::size_t __stdcall SetThreadAffinityMask(void*, std::size_t);
+__declspec(dllimport) long __stdcall SetThreadDescription(void*, const wchar_t*);
 __declspec(dllimport) int __stdcall SetThreadPriority(void*, int);
 __declspec(dllimport) unsigned long __stdcall WaitForSingleObject(void*, unsigned long);
 }
@@ -44,34 +44,39 @@ public:
 
     /// Starts work(object), or fails as setupError() describes.
     void start(const ThreadOptions& options, Work work, void* object) {
-        requireAtMost("length of the name of an object's thread", std::strlen(options.name), 15);
+        const std::size_t length = std::strlen(options.name);
+        requireAtMost("length of the name of an object's thread", length, 15);
         work_ = work;
         object_ = object;
-        const std::uintptr_t made =
-            ::_beginthreadex(nullptr, 0, &run, this, 4 /* suspended */, nullptr);
-        if (made == 0) {
+        thread_ = reinterpret_cast<void*>(
+            ::_beginthreadex(nullptr, 0, &run, this, 4 /* suspended */, nullptr));
+        if (thread_ == nullptr) {
             setupError("one more thread, refused by Windows with this error",
                        static_cast<unsigned>(errno), 0);
         }
-        thread_ = reinterpret_cast<void*>(made);
-        setName(options.name);
-        const bool hasPriority = setPriority(options);
-        const bool hasProcessor = !options.processor || setProcessor(*options.processor);
+        const std::wstring name(options.name, options.name + length);
+        (void)::SetThreadDescription(thread_, name.c_str());
+        const bool hasPriority = ::SetThreadPriority(thread_, priorityOf(options)) != 0;
+        const std::size_t processor = options.processor.value_or(0);
+        const bool hasProcessor =
+            !options.processor ||
+            (processor < 8 * sizeof processor &&
+             ::SetThreadAffinityMask(thread_, std::size_t{1} << processor) != 0);
         if (!hasPriority || !hasProcessor) {
             work_ = [](void*) noexcept {};
         }
         (void)::ResumeThread(thread_);
-        if (work_ == work) {
+        if (hasPriority && hasProcessor) {
             return;
         }
         join();
         if (!hasPriority) {
             setupError("priority of an object's thread: 0 for `other`, 1, 2 or 15 for "
                        "`roundRobin`; Windows has no `fifo`",
-                       options.priority, options.policy == SchedulingPolicy::other ? 0 : 15);
+                       options.priority, 15);
         }
-        setupError("processor of an object's thread, not usable by this program",
-                   *options.processor, ::GetActiveProcessorCount(0xFFFF /* all groups */) - 1);
+        setupError("processor of an object's thread, not usable by this program", processor,
+                   8 * sizeof processor - 1);
     }
 
     /// Called once for each start().
@@ -81,28 +86,15 @@ public:
     }
 
 private:
-    void setName(const char* name) const noexcept {
-        using Call = long __stdcall(void*, const wchar_t*);
-        static auto* const call = windows::find<Call>(L"kernelbase.dll", "SetThreadDescription");
-        wchar_t wide[16] = {};
-        if (call != nullptr && *name != '\0' &&
-            ::MultiByteToWideChar(65001 /* UTF-8 */, 0, name, -1, wide, 16) != 0) {
-            (void)call(thread_, wide);
-        }
-    }
-
-    [[nodiscard]] bool setPriority(const ThreadOptions& options) const noexcept {
+    /// A number that Windows refuses if the policy has no such priority.
+    static int priorityOf(const ThreadOptions& options) noexcept {
+        const bool isZero = options.policy == SchedulingPolicy::other;
         if (options.policy == SchedulingPolicy::inherited) {
-            return ::SetThreadPriority(thread_, ::GetThreadPriority(::GetCurrentThread())) != 0;
+            return ::GetThreadPriority(::GetCurrentThread());
         }
-        const bool isOther = options.policy == SchedulingPolicy::other;
-        return options.policy != SchedulingPolicy::fifo && isOther == (options.priority == 0) &&
-               ::SetThreadPriority(thread_, static_cast<int>(options.priority)) != 0;
-    }
-
-    [[nodiscard]] bool setProcessor(std::size_t processor) const noexcept {
-        return processor < 8 * sizeof processor &&  // in the first group
-               ::SetThreadAffinityMask(thread_, std::size_t{1} << processor) != 0;
+        return options.policy == SchedulingPolicy::fifo || isZero != (options.priority == 0)
+                   ? 99
+                   : static_cast<int>(options.priority);
     }
 
     static unsigned __stdcall run(void* self) noexcept {

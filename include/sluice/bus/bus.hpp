@@ -617,7 +617,7 @@ private:
 
         SLUICE_ALWAYS_INLINE ~Delivery() {
             SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
-            if (outcome == ConsumeOutcome::failed) {  // a visitor has thrown: also handled
+            if (outcome == ConsumeOutcome::failed) {  // a visitor threw: counts as handled, too
                 bus.counts_.count(queued.typeIndex(), P, outcome);
                 batch.hasThrown = true;
                 outcome = ConsumeOutcome::handled;

@@ -22,7 +22,7 @@ struct MovableMessage : Queued {
         static_cast<MessageHeader<Traits>&>(*this) = other.header();
         other.visit([this](auto& message) noexcept {
             using Message = std::decay_t<decltype(message)>;
-            if constexpr (std::is_nothrow_move_constructible_v<Message>) {  // or a check has failed
+            if constexpr (std::is_nothrow_move_constructible_v<Message>) {  // avoids more errors
                 this->template build<Message>(std::move(message));
             }
         });

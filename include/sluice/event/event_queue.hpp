@@ -209,7 +209,7 @@ private:
         if constexpr (Base::template canKeep<Arguments, A...>()) {
             return Arguments(std::forward<A>(args)...);
         } else {
-            SLUICE_UNREACHABLE();  // the compiler has refused the call
+            SLUICE_UNREACHABLE();  // a static_assert has failed
         }
     }
 

@@ -63,7 +63,7 @@ public:
         return *this;
     }
 
-    /// Refuses later events.
+    /// Makes later enqueue() calls return false.
     void close() noexcept { store_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
 

@@ -312,7 +312,7 @@ private:
     static constexpr std::size_t many = 256;
 
     Atomic<bool> hasAny_{false};
-    Atomic<bool> hasPeriod_{false};  // a thread makes the fence of a period, or a batch waits
+    Atomic<bool> hasPeriod_{false};  // a thread begins a period, or a batch waits for it
     Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // none begins before
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};

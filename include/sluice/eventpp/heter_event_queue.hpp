@@ -106,7 +106,7 @@ private:
                               Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
             });
         } else {
-            return false;  // the compiler has refused the call
+            return false;  // a static_assert has failed
         }
     }
 

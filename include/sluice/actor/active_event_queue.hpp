@@ -57,15 +57,15 @@ public:
                    [](bool /*isStarting*/) {});
     }
 
-    /// Refuses later events and destroys the queued events. Events that the thread has already
-    /// taken are still dispatched.
+    /// Makes later enqueue() calls return false, and destroys the queued events. Events that the
+    /// thread has already taken are still dispatched.
     void stop() {
         isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
         this->close();
         this->clearEvents();
     }
 
-    /// Refuses later events, and waits until the queued events have been dispatched. After
+    /// Makes enqueue() return false, and waits until the queued events are dispatched. After
     /// `timeout`, or if the queue was never started, calls stop() and returns false. In a listener,
     /// returns false without waiting; the thread ends after the last queued event.
     template <class Rep, class Period>

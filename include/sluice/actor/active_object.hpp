@@ -75,7 +75,7 @@ public:
         // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
     }
-    /// Returns true if the object refuses messages.
+    /// Returns true if later posts return `closed`.
     [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
     [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return mailbox_.sizeApprox(); }
@@ -205,7 +205,7 @@ public:
                           !detail::hasPolicy<Traits>(Overflow::dropOldest),
                       "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
-        if constexpr (isHandled && canRestart) {  // or there would be other errors besides
+        if constexpr (isHandled && canRestart) {  // avoids follow-up errors
             return begin(options,
                          [](void* self) noexcept { static_cast<ActiveObject*>(self)->serve(); });
         } else {
@@ -213,16 +213,16 @@ public:
         }
     }
 
-    /// Refuses later messages, and discards queued messages when the running handler has returned.
+    /// Makes later posts return `closed`, and discards queued messages after the running handler.
     void stop() {
         mailbox_.stop();
         lifecycle_.changed().notifyAll();  // as in stopAfterDrain()
         (void)endUnstarted();
     }
 
-    /// Refuses later messages, and waits until queued ones have been handled. After the deadline,
-    /// or if the object was never started, calls stop() and returns false. In a handler of the
-    /// object, returns false without waiting; the object stops when all messages have been handled.
+    /// Makes later posts return `closed`, and waits until queued messages are handled. After the
+    /// deadline, or if the object was never started, calls stop() and returns false. In its own
+    /// handler, returns false without waiting; the object stops when all messages are handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         mailbox_.close();
         lifecycle_.changed().notifyAll();  // wakes a wait before a restart
@@ -324,7 +324,7 @@ private:
         template <class T>
         void operator()(const T& message, const Header& header) const {
             if constexpr (IsPosted && Traits::awaitedPosts) {
-                object.notifyOneOfRoom();  // of the message before, whose slot is free
+                object.notifyOneOfRoom();  // of the previous message's slot
             }
             struct Release {  // also when the handler throws
                 ActiveObject& object;

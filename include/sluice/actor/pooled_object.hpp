@@ -287,7 +287,7 @@ protected:
         return isEnded;
     }
 
-    /// Refuses later posts. Returns false for an unstarted object, which then cannot start.
+    /// Makes posts return `closed`. Returns false for an unstarted object, which then cannot start.
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
@@ -548,12 +548,12 @@ public:
         return this->begin(executor);
     }
 
-    /// Refuses later messages, and discards queued messages when the running handler has returned.
+    /// Makes later posts return `closed`, and discards queued messages after the running handler.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
-    /// Refuses later messages, and waits until queued ones have been handled. After the deadline,
-    /// or if the object was never started, calls stop() and returns false. In a handler of the
-    /// object, returns false without waiting; the object ends when all messages have been handled.
+    /// Makes later posts return `closed`, and waits until queued messages are handled. After the
+    /// deadline, or if the object was never started, calls stop() and returns false. In its own
+    /// handler, returns false without waiting; the object ends when all messages are handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {

@@ -313,7 +313,7 @@ private:
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    detail::HandlerWait* executor_ = nullptr;  ///< whose clock has the deadline; null: the system
+    detail::HandlerWait* executor_ = nullptr;  ///< its clock has the deadline; null: Clock
     RequestError error_ = noError;             ///< why there is no cell
 };
 

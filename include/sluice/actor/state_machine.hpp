@@ -16,7 +16,7 @@ namespace sluice {
 /// The result of a message.
 enum class MachineResult : unsigned char {
     handled,    ///< a row was used
-    deferred,   ///< the message returns after a change of state
+    deferred,   ///< the message is offered again after a change of state
     refused,    ///< its state defers it, and maxDeferred messages are deferred already
     unhandled,  ///< no row was used, or the machine is not running
 };
@@ -693,7 +693,7 @@ private:
         deferred_.stateChanged();
         leave<common, Current>();
         if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
-            last_[indexOf<Target>] = none;  // history is for changes from outside
+            last_[indexOf<Target>] = none;  // history is for entries from outside
         }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();

@@ -312,7 +312,7 @@ public:
             setupError("number of threads of a pool", threads, 1);
         }
         if (threads == 1) {
-            watch_.begin();  // for ever: no thread is idle
+            watch_.begin();  // forever: no other thread could check
         }
         struct EndUnlessStarted {
             ThreadPool& pool;

@@ -242,7 +242,7 @@ private:
     /// Index + 1 of the newest listed slot, or 0; written by any thread.
     Atomic<Index> changes_{0};
     Free free_;
-    FreeSlot spare_{};  ///< the slot that cannot be taken; written by the owner
+    FreeSlot spare_{};  ///< the slot that arm() cannot take; written by the owner
     std::array<Slot, Count + 1> slots_;
 };
 

@@ -110,7 +110,7 @@ public:
         }
     }
 
-    /// Refuses later actions and abandons the queued ones.
+    /// Makes later push() calls return false, and abandons the queued actions.
     void close() noexcept {
         std::unique_ptr<OrderedAction> left;
         {

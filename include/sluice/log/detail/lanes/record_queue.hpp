@@ -242,7 +242,7 @@ public:
         }
     }
 
-    /// Rejects later posts and those that wait for space.
+    /// Makes later posts, and those that wait for space, return `closed`.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);
         registry_.forEach([](Slot& slot) { slot.wakeOwner(); });

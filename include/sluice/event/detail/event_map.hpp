@@ -309,7 +309,7 @@ using ComparisonOf = typename Map::key_compare;
 template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
 
-/// Replaces the Map of policies that have none.
+/// Stands for the Map of policies without one.
 struct NoMap {};
 
 template <class Key>

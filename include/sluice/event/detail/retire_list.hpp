@@ -47,7 +47,7 @@ public:
 
     /// Returns true if this thread is inside a call of the list.
     bool isInside() const noexcept { return registry_.isInside(this); }
-    /// Returns true if no other running thread has called a list of this registry.
+    /// Returns true if no running thread but this one has called a list of this registry.
     bool isAlone() const noexcept { return registry_.isAlone(); }
     bool looksUnread() const noexcept { return registry_.looksUnread(this); }
     GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    // A SingleWriterCounter may have 32 bits, which would overflow after 4 seconds.
+    // A SingleWriterCounter of nanoseconds may have 32 bits, which overflow after 4 seconds.
     using Number = SingleWriterNumber<Platform>;
     static Nanoseconds durationOf(const Number& number) noexcept {
         return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));

@@ -39,8 +39,8 @@ class InFlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool any = ((limit<Ts> != 0) || ...);
 
-    /// Returns publish(), or refused() if the type's limit is reached. If the result is `ok`, call
-    /// release() when the message has been handled.
+    /// Returns the result of publish(), or of refused() if the type's limit is reached. If the
+    /// result is `ok`, call release() when the message has been handled.
     template <class T, class Publish, class Refused>
     SendResult acquire(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {

@@ -18,8 +18,8 @@ namespace sluice::log {
 ///     };
 ///
 /// A back end passes the sink a batch in few calls, so the sink locks and writes only once per
-/// batch. Without a back end, log() and flush() work like those of any sink. Use a batch_sink if
-/// several records together cost less.
+/// batch. Without a back end, log() and flush() work like those of any sink. Use a batch_sink if it
+/// is cheaper to write several records together.
 ///
 /// Errors: log_batch() and end_batch() may throw. If log_batch() throws, the back end counts one
 /// lost record and continues with the next record. A sink that keeps records because it cannot

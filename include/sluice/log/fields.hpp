@@ -320,7 +320,7 @@ struct MessageFields {
 };
 
 /// Finds the fields of a message by the address of its payload, because spdlog's messages have no
-/// place for fields. In a copied message, fields are only text.
+/// place for fields. A copied message has its fields only as text.
 class CurrentFields {
 public:
     /// The payloads must have ascending addresses and must not be empty.

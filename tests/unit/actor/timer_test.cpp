@@ -322,16 +322,10 @@ TEST(TimerTest, ManyDueTimersLeaveTurnsToMessages) {
 /// Counts the messages of its timers.
 class Counter : public ActiveObject<Counter, Messages<Add>, WithTimers<4>> {
 public:
-    void handle(const Add& add) {
-        const auto before = sum.fetch_add(add.value, std::memory_order_release);
-        if (before + add.value >= 3) {
-            (void)cancel(timer);
-        }
-    }
+    void handle(const Add& add) { sum.fetch_add(add.value, std::memory_order_release); }
     void await(int value) const {
         test::awaitThat([&] { return sum.load(std::memory_order_acquire) >= value; });
     }
-    Timer timer;
     std::atomic<int> sum{0};
 };
 
@@ -349,16 +343,6 @@ TEST_F(TimerThreadTest, WakesTheThreadAtTheDeadlineAndForAnEarlierOne) {
     object.stop();
     EXPECT_TRUE(object.join());
     EXPECT_EQ(object.sum, 1);
-}
-
-TEST_F(TimerThreadTest, PeriodicTimersGoOnUntilTheyAreCancelled) {
-    Counter object;
-    object.timer = object.postEvery(1us, Add{1});  // before the start
-    ASSERT_TRUE(object.start());
-    object.await(3);
-    object.stop();
-    EXPECT_TRUE(object.join());
-    EXPECT_EQ(object.sum, 3);
 }
 
 TEST_F(TimerThreadTest, DrainingDoesNotWaitForTimers) {

@@ -375,21 +375,6 @@ TYPED_TEST(CallbackListHandleTest, NeverNamesALaterCallback) {
     }
 }
 
-// A callback that captures its own handle is no cycle.
-TYPED_TEST(CallbackListHandleTest, MayBeCapturedByItsOwnCallback) {
-    const auto captured = std::make_shared<int>(0);
-    {
-        typename TestFixture::List list;
-        const auto holder = std::make_shared<typename TestFixture::Handle>();
-        *holder = list.append([&list, holder, captured] { list.remove(*holder); });
-        list();
-        EXPECT_TRUE(list.empty());
-        EXPECT_EQ(captured.use_count(), 1);
-        *holder = list.append([holder, captured] {});
-    }
-    EXPECT_EQ(captured.use_count(), 1);
-}
-
 // ---- Callbacks that add callbacks and call lists.
 
 template <class Policies>

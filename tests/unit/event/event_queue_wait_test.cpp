@@ -63,19 +63,6 @@ protected:
 };
 TYPED_TEST_SUITE(EventQueueWaitTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
-TYPED_TEST(EventQueueWaitTest, WaitReturnsAtOnceWhenThereIsAnEventOrTheQueueIsClosed) {
-    typename TestFixture::Queue queue;
-    EXPECT_TRUE(queue.enqueue(1));
-    queue.wait();
-    EXPECT_TRUE(queue.waitFor(1h));
-    queue.close();
-    queue.wait();
-    EXPECT_TRUE(queue.waitFor(1h));
-    queue.clearEvents();
-    queue.wait();
-    EXPECT_FALSE(queue.waitFor(1h)) << "closed and empty";
-}
-
 TYPED_TEST(EventQueueWaitTest, WaitForAnEmptyQueueEndsInTime) {
     const typename TestFixture::Queue queue;
     EXPECT_FALSE(queue.waitFor(0ns));

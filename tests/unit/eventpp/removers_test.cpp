@@ -350,26 +350,6 @@ template <class Hub>
 class CounterRemoverTest : public ::testing::Test {};
 TYPED_TEST_SUITE(CounterRemoverTest, Hubs, );
 
-TYPED_TEST(CounterRemoverTest, ListenersRunExactlyAsOftenAsTheirCount) {
-    using Counts = std::array<int, 4>;
-    typename TypeParam::Target target;
-    Counts counts{};
-    TypeParam::append(target, [&counts](int) { ++counts[0]; });
-    TypeParam::append(counterRemover(target), [&counts](int) { ++counts[1]; });
-    TypeParam::append(
-        counterRemover(target), [&counts](int) { ++counts[2]; }, 2);
-    TypeParam::append(
-        counterRemover(target), [&counts](int) { ++counts[3]; }, 3);
-    TypeParam::fire(target);
-    EXPECT_EQ(counts, (Counts{1, 1, 1, 1}));
-    TypeParam::fire(target);
-    EXPECT_EQ(counts, (Counts{2, 1, 2, 2}));
-    TypeParam::fire(target);
-    EXPECT_EQ(counts, (Counts{3, 1, 2, 3}));
-    TypeParam::fire(target);
-    EXPECT_EQ(counts, (Counts{4, 1, 2, 3}));
-}
-
 TYPED_TEST(CounterRemoverTest, AddsAtTheEndTheBeginningAndInFrontOfAnother) {
     typename TypeParam::Target target;
     std::vector<int> order;

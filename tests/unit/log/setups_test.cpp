@@ -1,4 +1,4 @@
-// Programs that were written for spdlog's asynchronous mode, each as a test. A comment `was:` has
+// A program that was written for spdlog's asynchronous mode, as a test. A comment `was:` has
 // the statement that stood in the place of the next one. So these comments count the lines that
 // change besides the include. CMake writes two copies of this file with the old statements: one
 // includes <spdlog/async.h>, the other <sluice/log/spdlog_async.hpp>. All three run.
@@ -11,11 +11,9 @@
 #include <gtest/gtest.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -45,8 +43,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-// ---- A game: one manager, a logger for the engine and one for the game, both on two sinks
-
+/// One manager, a logger for the engine and one for the game, both on two sinks.
 class GameLog {
 public:
     GameLog(const std::string& file, std::ostream& console) {
@@ -108,54 +105,6 @@ TEST_F(LogSetups, AGamesLogManager) {
     EXPECT_EQ(linesOf("game.log", "[game] [info] level 3 is loaded"), 1u);
     EXPECT_NE(console.str().find("no sound device"), std::string::npos);
     EXPECT_EQ(console.str().find("level 3"), std::string::npos);
-}
-
-// ---- A database client: a logger for each connection, which keeps its last queries and never
-// waits
-
-class Connection {
-public:
-    Connection(const std::string& name, const std::string& file) {
-        using sink = spdlog::sinks::rotating_file_sink_mt;
-        // was: log_ = spdlog::create_async_nb<sink>(name, file, 1 << 20, 2);
-        log_ = sluice::log::create_async_nb<sink>(name, file, 1 << 20, 2);
-        log_->enable_backtrace(3);
-        log_->set_error_handler([](const std::string& text) { std::fputs(text.c_str(), stderr); });
-    }
-    ~Connection() { spdlog::drop(log_->name()); }
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
-
-    bool query(const std::string& text) {
-        log_->debug("query {}", text);
-        if (text.empty()) {
-            log_->error("an empty query");
-            log_->dump_backtrace();
-            return false;
-        }
-        return true;
-    }
-
-private:
-    std::shared_ptr<spdlog::logger> log_;
-};
-
-TEST_F(LogSetups, ADatabaseClientsConnections) {
-    spdlog::set_level(spdlog::level::info);
-    {
-        Connection one("connection-1", folder_ / "1.log");
-        Connection two("connection-2", folder_ / "2.log");
-        for (const char* const text : {"a", "b", "c"}) {
-            EXPECT_TRUE(one.query(text));
-            EXPECT_TRUE(two.query(text));
-        }
-        EXPECT_FALSE(one.query(""));
-    }
-    spdlog::shutdown();
-    EXPECT_EQ(linesOf("1.log", "an empty query"), 2u);  // once by itself, once in the backtrace
-    EXPECT_EQ(linesOf("1.log", "query c"), 1u);
-    EXPECT_EQ(linesOf("1.log", "query a"), 0u);
-    EXPECT_EQ(linesOf("2.log"), 0u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <sluice/log/spdlog_async.hpp>
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <type_traits>
@@ -16,6 +17,8 @@ TEST(LogSpdlogAsync, NamesAreThoseOfSluice) {
     constexpr spdlog::async_overflow_policy policy = spdlog::async_overflow_policy::discard_new;
     EXPECT_TRUE((std::is_same_v<spdlog::async_factory_impl<policy>, async_factory_discard>));
     EXPECT_EQ(spdlog::thread_pool(), default_backend());
+    EXPECT_NE(spdlog::create_async<spdlog::sinks::null_sink_mt>("blocking"), nullptr);
+    EXPECT_NE(spdlog::create_async_nb<spdlog::sinks::null_sink_mt>("dropping"), nullptr);
     spdlog::shutdown();
 }
 

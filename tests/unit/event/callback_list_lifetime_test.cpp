@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -85,7 +86,10 @@ TYPED_TEST(CallbackListLifetimeTest, ClearAssignmentAndDestructionDestroyTheCall
 TYPED_TEST(CallbackListLifetimeTest, RvaluesAreMovedInAndLvaluesCopiedOnce) {
     typename TestFixture::List list;
     const auto captured = std::make_shared<int>(1);
-    typename TestFixture::List::Callback callback = [captured] {};
+    // Moving a small target copies it in libc++, so this one is large.
+    typename TestFixture::List::Callback callback = [captured, large = std::array<char, 64>{}] {
+        (void)large;
+    };
     list.append(callback);
     EXPECT_EQ(captured.use_count(), 3);
     list.append(std::move(callback));

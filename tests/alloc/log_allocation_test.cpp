@@ -1,7 +1,6 @@
 #include "support/allocation_count.hpp"
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/crash_handler.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/fields.hpp>
@@ -121,17 +120,6 @@ TEST(LogProcessTest, IsMadeBeforeTheProgramBegins) {
         {
             const AllocationCount count;
             (void)log::detail::BackendRegistry::instance();
-            std::_Exit(count.allocations() == 0 ? 0 : 1);
-        },
-        testing::ExitedWithCode(0), "");
-}
-
-TEST(CrashHandlerTest, NeedsNotBeMade) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(
-        {
-            const AllocationCount count;
-            (void)log::detail::CrashHandler::instance();
             std::_Exit(count.allocations() == 0 ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");

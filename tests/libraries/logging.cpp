@@ -2,14 +2,12 @@
 
 #include "libraries/logging.hpp"
 
-#include <sluice/log/crash_handler.hpp>
 #include <sluice/log/functions.hpp>
 
 namespace sluice::test {
 
 LogOfProcess SLUICE_TEST_LOG() {
-    return {log::default_backend().get(), &log::detail::BackendRegistry::instance(),
-            &log::detail::CrashHandler::instance()};
+    return {log::default_backend().get(), &log::detail::BackendRegistry::instance()};
 }
 
 bool SLUICE_TEST_IN_SINK() {

@@ -8,7 +8,6 @@ namespace sluice::test {
 struct LogOfProcess {
     const void* defaultBackend;
     const void* members;
-    const void* crashHandler;
 };
 
 [[gnu::visibility("default")]] LogOfProcess logOfOneLibrary();

@@ -17,7 +17,6 @@ TEST(LogLibraries, AllHaveTheSameDefaultBackEnd) {
     EXPECT_EQ(one.defaultBackend, another.defaultBackend);
     EXPECT_EQ(one.defaultBackend, log::default_backend().get());
     EXPECT_EQ(one.members, another.members);
-    EXPECT_EQ(one.crashHandler, another.crashHandler);
 }
 
 TEST(LogLibraries, AllKnowThatASinkIsCalled) {

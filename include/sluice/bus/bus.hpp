@@ -270,8 +270,8 @@ public:
         time_.suspend();
         bool hasMessage = false;
         const auto isReady = [&] {
-            hasMessage =
-                hasNewValue() || anyRing([](const auto& ring) { return ring.hasArrival(); });
+            hasMessage = (hasNewValue() && !consumer_.isHere()) ||
+                         anyRing([](const auto& ring) { return ring.hasArrival(); });
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
@@ -648,7 +648,8 @@ private:
     }
     std::size_t afterwards(std::size_t delivered) {
         if (SLUICE_UNLIKELY(isStopped() || hasNewValue())) {
-            isStopped() ? static_cast<void>(discard()) : handleValues(false);
+            handleValues(false);
+            static_cast<void>(isStopped() ? discard() : 0);
         }
         return delivered;
     }

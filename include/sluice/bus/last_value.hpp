@@ -64,6 +64,7 @@ public:
         }
         *link = next;
         handleNew(true);
+        bus_.notifyEverybody();  // drain() waits until no value is counted
     }
 
     /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.
@@ -152,7 +153,8 @@ private:
             if (!std::exchange(isCounted_, false)) {
                 return;
             }
-            const bool isHandled = std::exchange(isNew_, false) && !isForgotten;
+            const bool isHandled =
+                std::exchange(isNew_, false) && !isForgotten && !bus_.isStopped();
             handled_ = isHandled ? newest_ : none;
         }
         const EndOfHandler end{*this};

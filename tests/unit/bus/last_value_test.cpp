@@ -118,6 +118,20 @@ TYPED_TEST(LastValueTest, StopAndDiscardForgetTheValueThatIsNotHandled) {
     EXPECT_EQ(this->name.get(), "b");
 }
 
+TYPED_TEST(LastValueTest, HandlerThatStopsIsTheLastOne) {
+    typename TestFixture::Names other(this->bus, [this](const std::string& now) {
+        EXPECT_FALSE(this->bus.waitFor(std::chrono::seconds(0))) << "no message";
+        this->handled.push_back(now);
+        EXPECT_EQ(this->bus.publish(Sample{}), SendResult::ok);
+        this->bus.stop();
+    });
+    EXPECT_EQ(this->name.publish("a"), SendResult::ok);
+    EXPECT_EQ(other.publish("b"), SendResult::ok);
+    this->bus.process();
+    EXPECT_TRUE(this->bus.isDrained());
+    EXPECT_EQ(this->handled, std::vector<std::string>{"b"});
+}
+
 TYPED_TEST(LastValueTest, HandlersMayMakeAndDestroyOthers) {
     using Topic = typename TestFixture::Names;
     std::vector<std::string> log;
@@ -229,6 +243,23 @@ TEST(LastValueOrderTest, WaitSetAndDrainWaitForIt) {
     while (set.wait()) {
     }
     publisher.join();
+}
+
+TEST(LastValueOrderTest, DrainDoesNotWaitForAValueThatIsGone) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (int round = 0; round < 300; ++round) {
+        Bus<TestMessages> bus;
+        std::optional<LastValue<int, decltype(bus)>> number(std::in_place, bus, [](int) {});
+        EXPECT_EQ(number->publish(1), SendResult::ok);
+        std::thread draining(
+            [&] { EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max())); });
+        awaitThat([&] { return bus.isClosed(); });
+        for (int i = 0; i < round; ++i) {
+            std::this_thread::yield();  // in some round drain() sleeps
+        }
+        number.reset();
+        draining.join();
+    }
 }
 
 class Following : public ActiveObject<Following, Messages<int>> {

@@ -368,7 +368,7 @@ public:
     /// Returns the printed time of the next record. A thread reads its clock before it stamps its
     /// record, so the previous line may have a later time, which is then printed again.
     time_point inOrder(time_point time) noexcept {
-        if (time < last_ && time + longestDelay > last_) {
+        if (time < last_ && time > last_ - longestDelay) {
             return last_;
         }
         if (time <= now_.wall) {
@@ -732,7 +732,7 @@ private:
         }
         if (sum != 0 && hasNotices_) {
             isClean_ = false;
-            spdlog::log_clock::time_point time = times_.at(reached_);
+            spdlog::log_clock::time_point time = times_.inOrder(times_.at(reached_));
             if (options_.clock) {
                 guarded(*logger.errors, {}, [&] { time = options_.clock(); });
             }

@@ -128,7 +128,7 @@ public:
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
             // If `time` is much earlier than last_, the clock may have been set.
-            own.last_ = time + longestDelay < own.last_ ? time : own.last_;
+            own.last_ = time < own.last_ - longestDelay ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }
         own.last_ = time;

@@ -111,6 +111,29 @@ TEST(LogMemoryTest, AThreadWithoutMemoryForALaneLogsAllTheSame) {
     EXPECT_EQ(sink->records, 3);
 }
 
+TEST(LogMemoryTest, AnAllocationThatLogsTheFirstErrorOfItsThreadLeavesNoLaneBehind) {
+    log::backend_options options;
+    options.manual = true;
+    const auto by = std::make_shared<log::backend>(options);
+    const auto sink = std::make_shared<CountingSink>();
+    static std::unique_ptr<log::async_logger> logger;
+    logger = std::make_unique<log::async_logger>("log", sink, by);
+    std::thread([] {
+        logger->info("text");
+        callBeforeAllocations([]() noexcept {
+            callBeforeAllocations(nullptr);
+            logger->error("by operator new");
+        });
+        logger->error("the first error");
+    }).join();
+    for (int i = 0; i < 3; ++i) {
+        by->poll();
+    }
+    EXPECT_EQ(sink->records, 3);
+    EXPECT_TRUE(by->statistics().threads.empty());
+    logger.reset();
+}
+
 #if defined(GTEST_HAS_DEATH_TEST)
 // A thread that made it later might do so while another one forks: the child would have it half
 // made, and wait for it for ever.

@@ -89,9 +89,12 @@ public:
     /// Returns the calling thread's second lane. The first call creates the lane, and may throw.
     Slot& secondOf(Slot& first) {
         if (first.second == nullptr) {
-            first.second = new Slot(*this, limits_, first.info());
-            first.second->isSecond = true;
-            add(*first.second);
+            auto made = std::make_unique<Slot>(*this, limits_, first.info());
+            if (first.second == nullptr) {  // an operator new may log, too
+                made->isSecond = true;
+                first.second = made.release();
+                add(*first.second);
+            }
         }
         return *first.second;
     }

@@ -211,8 +211,9 @@ public:
         return rotated;
     }
 
-    /// Deletes the oldest rotated files beyond the limits, on any thread. Returns the errors.
-    std::string deleteOld(const file_rotation& limits) const {
+    /// Deletes the oldest rotated files beyond the limits unless isKept(name). Returns the errors.
+    template <class IsKept>
+    std::string deleteOld(const file_rotation& limits, IsKept isKept) const {
         std::string errors;
         const std::time_t now = spdlog::log_clock::to_time_t(spdlog::log_clock::now());
         std::vector<Rotated> files = findRotated(now, errors);
@@ -226,7 +227,7 @@ public:
                 (limits.max_files != 0 && count > limits.max_files) ||
                 (limits.max_total_bytes != 0 && bytes > limits.max_total_bytes) ||
                 (limits.max_age.count() != 0 && now - written > limits.max_age.count());
-            if (isOver && std::remove(name.c_str()) != 0 && errno != ENOENT) {
+            if (isOver && !isKept(name) && std::remove(name.c_str()) != 0 && errno != ENOENT) {
                 errors += (errors.empty() ? "" : "; ");
                 errors += spdlog::spdlog_ex("Failed deleting file " + name, errno).what();
             }
@@ -242,9 +243,8 @@ private:
     /// Finds the rotated files in the folder, including those of earlier runs.
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
-        // 0 without a folder
-        const std::size_t base = stem.find_last_of(SPDLOG_FOLDER_SEPS) + 1;
-        const spdlog::filename_t folder = base == 0 ? "./" : stem.substr(0, base);
+        const std::size_t base = stem.find_last_of(SPDLOG_FOLDER_SEPS) + 1;  // 0: no folder
+        const spdlog::filename_t folder = stem.substr(0, base);
         const std::string_view front = std::string_view(stem).substr(base);
         const auto isRotated = [&front, &end = extension](std::string_view name) {
             const std::size_t around = front.size() + end.size();
@@ -253,10 +253,10 @@ private:
                    isTime(name.substr(front.size(), name.size() - around));
         };
         std::vector<Rotated> found;
-        const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(::opendir(folder.c_str()),
-                                                              &::closedir);
+        const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(
+            ::opendir(base == 0 ? "." : folder.c_str()), &::closedir);
         if (entries == nullptr) {
-            errors = spdlog::spdlog_ex("Failed reading folder " + folder, errno).what();
+            errors = spdlog::spdlog_ex("Failed reading the folder of " + name_, errno).what();
         }
         // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads these entries
         while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
@@ -623,13 +623,16 @@ private:
         }
     }
 
-    /// Deletes old files; the next write() throws their errors.
+    /// Deletes old files whose hook was called; the next write() throws their errors.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {
             return;
         }
-        const std::string errors = file_.deleteOld(rotation_);
+        const std::string errors = file_.deleteOld(rotation_, [this](const auto& name) {
+            const Guard guard(mutex_);
+            return std::find(rotated_.begin(), rotated_.end(), name) != rotated_.end();
+        });
         const Guard guard(mutex_);
         complaint_ += (complaint_.empty() || errors.empty() ? "" : "; ") + errors;
     }

@@ -341,6 +341,33 @@ TEST_F(LogFileRetention, AFileStaysWhileItsHookRunsOnAnotherThread) {
     EXPECT_FALSE(std::filesystem::exists(first));
 }
 
+TEST_F(LogFileRetention, AFileStaysUntilItsHookWasCalledAlsoIfHooksLogAndTheNameHasNoFolder) {
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder / ".");
+    for (const std::string& name : {path, std::string("bare.log")}) {
+        int calls = 0;
+        file_sink_mt chatty(name);
+        chatty.set_pattern("%v");
+        const auto logSome = [&](int count) {
+            for (int i = 0; i < count; ++i) {
+                chatty.log({at(1, 12, 0, 0), {}, "core", spdlog::level::info, std::to_string(i)});
+                chatty.flush();
+            }
+        };
+        rotation.max_bytes = 1;
+        rotation.max_files = 1;
+        rotation.after_rotation = [&](const std::string& old) {
+            EXPECT_TRUE(std::filesystem::exists(old)) << old;
+            logSome(calls++ == 0 ? 4 : 0);
+        };
+        chatty.set_rotation(rotation);
+        logSome(2);
+        EXPECT_EQ(calls, 5) << name;
+    }
+    std::filesystem::current_path(before);
+    EXPECT_EQ(files().size(), 3u) << "an old file of each name, and bare.log";
+}
+
 TEST_F(LogFileRetention, AFileFromTheFutureIsTheOldest) {
     makeFile("core.20360101-000000-0000.log", -3653);
     rotation.daily = true;

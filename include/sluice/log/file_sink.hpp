@@ -601,11 +601,11 @@ private:
             }
         };
         std::unique_lock<Mutex> lock(mutex_);
-        if (isInHook_) {
+        if (rotated_.empty() || hookProcess_ == spdlog::details::os::pid()) {
             return;
         }
         while (!rotated_.empty()) {
-            isInHook_ = true;
+            hookProcess_ = spdlog::details::os::pid();
             const std::vector<spdlog::filename_t> names = std::exchange(rotated_, {});
             lock.unlock();
             for (const spdlog::filename_t& name : names) {
@@ -616,7 +616,7 @@ private:
             attempt([this] { deleteOld(); });
             lock.lock();
         }
-        isInHook_ = false;
+        hookProcess_ = 0;
         lock.unlock();
         if (first) {
             std::rethrow_exception(first);
@@ -714,7 +714,7 @@ private:
     file_rotation rotation_;  ///< changes only before the first record
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
-    bool isInHook_ = false;                    ///< a thread calls hooks
+    int hookProcess_ = 0;  ///< the process, perhaps the parent, with a thread in callHooks(), or 0
     std::string complaint_;  ///< the errors of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;

@@ -376,6 +376,34 @@ TEST_F(LogFork, TheChildCountsOnlyItsOwnRecords) {
     EXPECT_EQ(writer->statistics().written, 1u);
 }
 
+TEST_F(LogFork, TheChildCallsHooksAlsoIfAThreadOfTheParentIsInOne) {
+    file_sink_mt sink(file);
+    test::Gate gate;
+    std::atomic<int> calls{0};
+    file_rotation rotation;
+    rotation.max_bytes = 1;
+    rotation.after_rotation = [&](const std::string&) {
+        if (calls++ == 0) {
+            gate.pass();
+        }
+    };
+    sink.set_rotation(rotation);
+    const auto logTwo = [&sink] {
+        for (int i = 0; i < 2; ++i) {
+            sink.log({"core", spdlog::level::info, "line"});
+            sink.flush();
+        }
+    };
+    std::thread other(logTwo);
+    gate.awaitArrival();
+    inChild([&] {
+        logTwo();
+        return calls == 3;
+    });
+    gate.open();
+    other.join();
+}
+
 TEST_F(LogFork, ADropNoticeIsFlushedBefore) {
     backend_options options;
     options.queue_size = 1;

@@ -11,7 +11,8 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// A callable that takes the header wins, even a generic callable.
+/// A callable for (message, header) is preferred to one for the message alone, also if the callable
+/// is generic.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;

@@ -62,7 +62,7 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
 }
 
 /// The length to which a longer text is cut: `size`, or up to 3 bytes less to split no UTF-8
-/// character. `next` is the byte that followed the first `size` bytes.
+/// character. `next` is the byte behind the first `size` bytes of the longer text.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;

@@ -208,8 +208,8 @@ private:
     // the consumer skip the handler, or the remover wait for the handler. E3 done: the consumer
     // releases its announcement after the handler has returned; the remover acquires it before
     // destroying the callable. E4 over: the callable of a handler that ends itself is destroyed
-    // before the generation is released; another remover acquires the generation and returns. Each
-    // store of a generation is a release, because a remover may acquire a later generation.
+    // before the generation is released; another remover acquires the generation and returns. That
+    // remover's load may find a later generation, so each store of a generation is a release.
     //
     // A slot's generation is `free`, then `ending` while add() fills the slot, then the
     // subscription's unique number, then number | ending, and `free` again.

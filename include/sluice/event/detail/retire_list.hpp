@@ -243,8 +243,8 @@ private:
     //
     // Happens-before edges:
     //   E1 begin: one thread unlinks an element, stores hasAny_ and hasPeriod_ and executes
-    //       heavy(); a call ends its guard, executes light() and loads both flags. Either
-    //       hasPassed() sees the guard's end, or the call collects.
+    //       heavy(); a reader ends its guard, executes light() and loads both flags. So no element
+    //       is left behind: the first thread's hasPassed() finds no guard, or the reader collects.
     //   E2 free: read guards end before hasPassed() returns true (E1 of the registry).
     //
     // hasAny_ and hasPeriod_ stay true until a batch has passed, so E1 holds for each hasPassed().

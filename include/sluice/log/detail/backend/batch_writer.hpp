@@ -405,8 +405,8 @@ public:
     void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }
     bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }
 
-    /// Unlocks until no other thread asks for the lock. The thread naps, because a real-time thread
-    /// that only yields would keep the processor.
+    /// Unlocks, waits until no other thread asks for the lock, and locks again. The thread naps,
+    /// because a real-time thread that only yields would keep the processor.
     void letOthersIn(Guard& guard) const noexcept {
         guard.unlock();
         for (Backoff backoff(std::chrono::microseconds(50)); isWanted();) {

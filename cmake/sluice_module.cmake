@@ -14,8 +14,6 @@ function(sluice_declare target exported)
         EXPORT_NAME ${exported}
         VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
     target_compile_features(${target} INTERFACE cxx_std_17)
-    # The language's version in __cplusplus, and no warnings of attributes for other compilers.
-    target_compile_options(${target} INTERFACE $<$<CXX_COMPILER_ID:MSVC>:/Zc:__cplusplus /wd5030>)
     set(headers ${ARGN})
     set(details ${ARGN})
     list(FILTER headers EXCLUDE REGEX "/detail/")

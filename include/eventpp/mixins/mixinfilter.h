@@ -1,6 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 

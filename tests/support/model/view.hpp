@@ -7,7 +7,7 @@ namespace sluice::model {
 
 /// An exploration beyond one of these limits ends with a message that names the limit.
 inline constexpr std::size_t maxThreads = 4;
-inline constexpr std::size_t maxLocations = 64;
+inline constexpr std::size_t maxLocations = 80;
 
 /// Combines two hashes, in order.
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {

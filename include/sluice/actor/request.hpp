@@ -151,7 +151,8 @@ private:
 
 }  // namespace sluice::detail
 
-/// \file Request and Future: a thread queries an active object, and receives a reply or an error.
+/// \file
+/// Request and Future: a thread queries an active object, and receives a reply or an error.
 ///
 ///     struct CurrentSpeed {};
 ///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;

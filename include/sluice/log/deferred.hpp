@@ -1,6 +1,7 @@
 #pragma once
 
-/// \file SLUICE_LOG_INFO and similar macros: log calls whose arguments the back end formats.
+/// \file
+/// SLUICE_LOG_INFO and similar macros: log calls whose arguments the back end formats.
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     SLUICE_LOG_INFO(log, "order {} of {}", 17, "ACME");

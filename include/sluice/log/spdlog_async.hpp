@@ -1,6 +1,7 @@
 #pragma once
 
-/// \file The names of <spdlog/async.h> for Sluice: a program only changes its `#include`.
+/// \file
+/// The names of <spdlog/async.h> for Sluice: a program only changes its `#include`.
 ///
 ///     #include <sluice/log/spdlog_async.hpp>  // was: <spdlog/async.h>
 ///

@@ -1,6 +1,7 @@
 #pragma once
 
-/// \file The parts of a record: head, optional fields, source location, text or encoded arguments.
+/// \file
+/// The parts of a record: head, optional fields, source location, text or encoded arguments.
 
 #include <sluice/base/platform.hpp>
 

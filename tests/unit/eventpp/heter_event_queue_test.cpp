@@ -12,9 +12,6 @@
 #include <utility>
 #include <vector>
 
-#if defined(__cpp_exceptions)
-#endif
-
 namespace sluice {
 namespace {
 
@@ -179,6 +176,16 @@ using VoidQueue = void_enqueue::HeterEventQueue<int, HeterTuple<void(), void(int
 
 void enqueueAndReturn(VoidQueue& queue) {
     return queue.enqueue(3, 4);
+}
+
+TEST(HeterEventQueueLimitTest, DestroysTheDroppedEventOfAnotherPrototype) {
+    using Shared = std::shared_ptr<int>;
+    HeterEventQueue<int, HeterTuple<void(int), void(const Shared&)>> queue(
+        EventQueueOptions{1, Overflow::dropOldest});
+    const auto one = std::make_shared<int>(0);
+    queue.enqueue(1, one);
+    queue.enqueue(1, 2);
+    EXPECT_EQ(one.use_count(), 1);
 }
 
 TEST(HeterVoidEnqueueTest, IsAQueueOfSluiceWhoseEnqueueReturnsNothing) {

@@ -169,12 +169,14 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Returns `plain` if an event made from First&& and A&&... is copied under the lock. A
-    /// `foreign` one, which runs user code or is long, is made without the lock.
+    /// Returns `plain` if an event made from First&& and A&&... is copied under the lock, and
+    /// dropped events need no destructor. A `foreign` event, which runs user code or is long, is
+    /// made without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
         return !hasGetEvent && sizeof(Queued) <= maxPlainBytes &&
+                       std::is_trivially_destructible_v<Queued> &&
                        isPlain<typename Dispatcher::Key, First>() &&
                        arePlain<A...>(static_cast<Arguments*>(nullptr))
                    ? Content::plain

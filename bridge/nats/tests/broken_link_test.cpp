@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,29 @@
 #include <unistd.h>
 
 // Links that a server stops or closes.
+
+namespace sluice::test {
+namespace {
+
+/// A message whose encoding takes as long as `work`.
+struct Laborious {
+    std::function<void()> work;
+};
+
+}  // namespace
+}  // namespace sluice::test
+
+template <>
+struct sluice::wire::Codec<sluice::test::Laborious> {
+    static bool encode(const test::Laborious& message, Buffer& to) {
+        message.work();
+        return to.append("x", 1);
+    }
+    static DecodeError decode(const unsigned char*, std::size_t, test::Laborious&) {
+        return DecodeError::none;
+    }
+    static std::uint64_t schemaHash() { return 1; }
+};
 
 namespace sluice::test {
 namespace {
@@ -206,6 +230,17 @@ TEST(BrokenLinkTest, AProgramThatNeverFindsItsServerEnds) {
     EXPECT_FALSE(station.bridge.close(10ms));
     EXPECT_EQ(station.bridge.statistics().abandoned, 1U);
     EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
+}
+
+TEST(BrokenLinkTest, AConfirmationIsReadyIfTheBridgeIsClosedMeanwhile) {
+    EarlyProgram early("sender");
+    early.server.kill();
+    const Watchdog watchdog([](std::FILE*) {});
+    Bus<Messages<Laborious>, BridgedTraits> bus;
+    nats::NatsBridge<decltype(bus)> bridge(bus, early.options);
+    auto outlet = bridge.outlet<Laborious>(durably);
+    const auto close = [&] { std::thread([&] { bridge.close(0ms); }).join(); };
+    EXPECT_NE(outlet.confirm(Laborious{close}).get(), OutletResult::ok);
 }
 
 /// Handles one message after the other, and each one only after permit().

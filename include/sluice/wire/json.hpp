@@ -209,7 +209,8 @@ template <class T>
 /// nested to any depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
-    const auto document = nlohmann::json::parse(text, nullptr, false);
+    const bool hasNul = text.find('\0') != std::string_view::npos;  // the parser would stop there
+    const auto document = nlohmann::json::parse(hasNul ? std::string_view() : text, nullptr, false);
     return document.is_discarded() ? DecodeError::notJson : detail::readJson(document, message);
 }
 

@@ -84,6 +84,7 @@ TEST(WireJson, RefusesHostileTextsWithAReason) {
     Everything read;
     EXPECT_EQ(fromJson("", read), DecodeError::notJson);
     EXPECT_EQ(fromJson(R"({"flag":true} x)", read), DecodeError::notJson);
+    EXPECT_EQ(fromJson(std::string_view("{\"flag\":true}\0 x", 16), read), DecodeError::notJson);
     EXPECT_EQ(fromJson("{\"text\":\"\xC0\x80\"}", read), DecodeError::notJson);
     EXPECT_EQ(fromJson("[]", read), DecodeError::wrongType);
     EXPECT_EQ(readAs("flag", "1"), DecodeError::wrongType);

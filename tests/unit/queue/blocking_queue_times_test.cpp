@@ -12,7 +12,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -120,10 +119,10 @@ static_assert(std::is_nothrow_move_constructible_v<Handle>);
 static_assert(!std::is_copy_constructible_v<Handle>);
 
 TEST_F(BlockingQueueTimesTest, HandleMayEndAfterItsQueue) {
-    std::optional<Handle> handle;
+    std::unique_ptr<Handle> handle;
     {
         Lanes lanes(std::size_t{1});
-        handle.emplace(lanes.producer());
+        handle = std::make_unique<Handle>(lanes.producer());
         EXPECT_EQ(handle->push(std::make_unique<int>(1)), SendResult::ok);
         lanes.close();
     }

@@ -147,9 +147,11 @@ public:
     /// Dispatches the events for which predicate(args...) or predicate() is true; keeps the others.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
-        return this->processWhere([&predicate](QueuedEvent& queued) {
+        bool isGone = false;
+        const auto test = [&predicate](QueuedEvent& queued) {
             return ask(predicate, queued.arguments, Indexes());
-        });
+        };
+        return this->processWhere(test, isGone);
     }
 
     /// Dispatches events until predicate(args...), or predicate(), is true for an event. The event

@@ -112,19 +112,22 @@ private:
 
     template <class Predicate, std::size_t... I>
     bool processIfOfAny(Predicate& predicate, std::index_sequence<I...>) {
-        return (... || processIfOf<I>(PrototypeTag<typename Match::template At<I>>(), predicate));
+        bool isGone = false;
+        return (... || (!isGone && processIfOf<I>(PrototypeTag<typename Match::template At<I>>(),
+                                                  predicate, isGone)));
     }
 
     template <std::size_t I, class Predicate, class Result, class... Args>
-    bool processIfOf(PrototypeTag<Result(Args...)>, Predicate& predicate) {
+    bool processIfOf(PrototypeTag<Result(Args...)>, Predicate& predicate, bool& isGone) {
         if constexpr (std::is_invocable_v<Predicate&, Args...>) {
-            return this->processWhere([&predicate](Queued& queued) {
+            const auto test = [&predicate](Queued& queued) {
                 auto* const arguments = std::get_if<I>(&queued.arguments);
                 const auto ask = [&predicate](auto&... args) -> bool {
                     return predicate(static_cast<Args>(args)...);
                 };
                 return arguments != nullptr && std::apply(ask, *arguments);
-            });
+            };
+            return this->processWhere(test, isGone);
         } else {
             return false;
         }

@@ -188,6 +188,13 @@ TEST(HeterEventQueueLimitTest, DestroysTheDroppedEventOfAnotherPrototype) {
     EXPECT_EQ(one.use_count(), 1);
 }
 
+TEST(HeterEventQueueLifetimeTest, PredicateMayDestroyTheQueue) {
+    using Queue = HeterEventQueue<int, HeterTuple<void(int), void(int, int)>>;
+    auto queue = std::make_unique<Queue>();
+    queue->enqueue(1, 2);
+    EXPECT_FALSE(queue->processIf([&](auto...) { return queue.reset(), false; }));
+}
+
 TEST(HeterVoidEnqueueTest, IsAQueueOfSluiceWhoseEnqueueReturnsNothing) {
     static_assert(std::is_nothrow_move_constructible_v<VoidQueue>);
     VoidQueue original{EventQueueOptions{}};

@@ -213,9 +213,10 @@ protected:
         return {events.size(), events.isOrphaned()};
     }
 
-    /// Dispatches the events for which `test` returns true, and keeps the other events.
+    /// Dispatches the events for which `test` returns true, and keeps the other events. Sets
+    /// `isGone` if the queue has been destroyed meanwhile.
     template <class Test>
-    bool processWhere(Test test) {
+    bool processWhere(Test test, bool& isGone) {
         bool any = false;
         Batch events(store_, Amount::all);
         while (events.hasNext()) {
@@ -226,6 +227,7 @@ protected:
                 dispatchFront(events);
             }
         }
+        isGone = events.isOrphaned();
         return any;
     }
 

@@ -9,6 +9,7 @@ tests for Windows are run by windows.py. Without modules all of them are built. 
 leaves out the tests, and `hostwatch` stands for the demo, as a static program that runs on any Linux.
 """
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,11 +18,16 @@ from typing import NamedTuple
 
 from checks.headers import public_headers
 from compilers import FLAGS, GOOGLETEST, ROOT, run
-from windows import LIBRARIES, LIBRARY_FLAGS, MODULES, SUMMARY, TEST_LIMIT
 
 ZIG = [ROOT / "build/venv/bin/python", "-m", "ziglang", "c++"]
 # -O1 defines NDEBUG there.
 OPTIONS = ["-std=c++17", "-O1", "-UNDEBUG", "-g0"]
+MODULES = ("base", "fixed", "wait", "queue", "memory", "event", "bus", "wire", "actor", "log")
+# Libraries that are headers only, from Debian. Other headers of /usr/include are those of Linux.
+LIBRARIES = ("asio", "asio.hpp", "fmt", "nlohmann", "spdlog")
+LIBRARY_FLAGS = ["-DSPDLOG_FMT_EXTERNAL", "-DFMT_HEADER_ONLY", "-DASIO_STANDALONE"]
+TEST_LIMIT = 900  # seconds of one program
+SUMMARY = re.compile(r"^\[  (PASSED|SKIPPED|FAILED)  ?\] (\d+) tests?", re.MULTILINE)
 
 
 class System(NamedTuple):
@@ -48,18 +54,17 @@ SYSTEMS = {
 class Target:
     """One target of the compiler: its folder, the log and the workers of a run."""
 
-    def __init__(self, system, triple, folder, log, pool):
-        self.system = system
-        self.folder = folder / triple
+    def __init__(self, triple, folder, log, pool, options=()):
+        self.folder = folder
         self.log = log
         self.pool = pool
-        place = self.folder / "include"
+        place = folder / "include"
         place.mkdir(parents=True, exist_ok=True)
         for name in LIBRARIES:
             link = place / name
             if not link.is_symlink():
                 link.symlink_to(Path("/usr/include") / name)
-        self.compiler = [*ZIG, "-target", triple, *OPTIONS, *system.flags]
+        self.compiler = [*ZIG, "-target", triple, *OPTIONS, *options]
         self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", place]
 
     def compiled_headers(self, module):
@@ -79,6 +84,39 @@ class Target:
         command = [*self.compiler, "-isystem", GOOGLETEST / "include", *own, "-c", source, "-o", target]
         return target if run(command, self.log) else None
 
+    def compiled_support(self):
+        """The objects that each program of tests needs."""
+        sources = [GOOGLETEST / "src/gtest-all.cc"]
+        sources += [ROOT / "tests/support" / name for name in ("test_main.cpp", "watchdog.cpp")]
+        objects = list(self.pool.map(self.compile, sources))
+        if None in objects:
+            sys.exit("the tests' support does not compile")
+        return objects
+
+    def link(self, objects, program, *options):
+        return run([*self.compiler, *options, *objects, "-o", program], self.log)
+
+    def execute(self, command, **options):
+        """The numbers of tests that passed and that failed. The program is stopped after TEST_LIMIT."""
+        try:
+            output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                    errors="replace", check=False, timeout=TEST_LIMIT, **options).stdout
+        except subprocess.TimeoutExpired as late:
+            output = late.stdout or b""
+            output = output if isinstance(output, str) else output.decode(errors="replace")
+        self.log.write(output)
+        counts = {word: int(count) for word, count in SUMMARY.findall(output)}
+        broke = "PASSED" not in counts  # a program that crashes or hangs prints no summary
+        return counts.get("PASSED", 0), counts.get("FAILED", 0) + broke
+
+
+class SystemTarget(Target):
+    """A target of one of the SYSTEMS."""
+
+    def __init__(self, system, triple, folder, log, pool):
+        super().__init__(triple, folder / triple, log, pool, system.flags)
+        self.system = system
+
     def built_demo(self):
         """True if the host watcher is built and runs. The static program needs no file of this machine."""
         folder = ROOT / "examples/hostwatch"
@@ -94,31 +132,19 @@ class Target:
         objects = [done for done in self.pool.map(self.compile, wanted) if done]
         missing = len(wanted) - len(objects)
         program = self.folder / f"{module}_test"
-        if not run([*self.compiler, *support, *objects, "-o", program], self.log):
+        if not self.link([*support, *objects], program):
             return len(objects), len(sources), "not linked", missing + 1
         if not self.system.runs_here:
             return len(objects), len(sources), "linked, not run", missing
-        try:
-            output = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                    errors="replace", check=False, timeout=TEST_LIMIT).stdout
-        except subprocess.TimeoutExpired as late:
-            output = (late.stdout or b"").decode(errors="replace")
-        self.log.write(output)
-        counts = {word: int(count) for word, count in SUMMARY.findall(output)}
-        failed = counts.get("FAILED", 0) + ("PASSED" not in counts)  # without a summary it crashed
-        outcome = f"{counts.get('PASSED', 0)} passed, {failed} failed"
-        return len(objects), len(sources), outcome, missing + failed
+        passed, failed = self.execute([program])
+        return len(objects), len(sources), f"{passed} passed, {failed} failed", missing + failed
 
 
 def run_target(target, wanted):
     """Prints the table of one target. Returns the numbers of steps that succeeded and that failed."""
     support = []
     if "headers" not in wanted and set(wanted) & set(MODULES):
-        support = [GOOGLETEST / "src/gtest-all.cc"]
-        support += [ROOT / "tests/support" / name for name in ("test_main.cpp", "watchdog.cpp")]
-        support = list(target.pool.map(target.compile, support))
-        if None in support:
-            sys.exit("the tests' support does not compile")
+        support = target.compiled_support()
     print("| module | headers compiled alone | sources of tests built | tests |\n|---|---|---|---|", flush=True)
     done = 0
     failed = 0
@@ -158,7 +184,7 @@ def main(arguments):
     with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
         for triple in system.triples:
             print(f"{triple}:\n", flush=True)
-            counts = run_target(Target(system, triple, folder, log, pool), wanted)
+            counts = run_target(SystemTarget(system, triple, folder, log, pool), wanted)
             passed += counts[0]
             failed += counts[1]
             print(flush=True)

@@ -172,8 +172,6 @@ class ActiveObject
           detail::Timing<detail::Posting<MessageList, Traits>, MessageList, Traits>, Traits> {
     using Posting = detail::Posting<MessageList, Traits>;
     using Platform = typename Traits::Platform;
-    template <class T>
-    using Atomic = typename Platform::template Atomic<T>;
 
 public:
     using MessageTypes = MessageList;
@@ -260,10 +258,10 @@ public:
         }
         return times;
     }
-    /// The number of handler calls and discarded messages, for Watchdog. Without
+    /// Changes with each handler call, discarded message and sleep, for Watchdog. Without
     /// Traits::statistics, discarded messages are not counted.
     [[nodiscard]] std::uint64_t progress() const {
-        std::uint64_t progress = handlerTimes().handled;
+        std::uint64_t progress = handlerTimes().handled + turns_.get();
         if constexpr (Traits::statistics) {
             progress += this->statistics().total().discarded;
         }
@@ -273,9 +271,7 @@ public:
         return progress;
     }
     /// Returns true if the thread is handling messages, not waiting for them.
-    [[nodiscard]] bool isAwake() const noexcept {
-        return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
-    }
+    [[nodiscard]] bool isAwake() const noexcept { return turns_.get() % 2 != 0; }
     /// The number of exceptions thrown by handlers or `restart()`.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
     /// The number of successful restarts.
@@ -364,7 +360,7 @@ private:
     void serve() noexcept {
         const typename Posting::Serving serving(*this);
         const typename Traits::Pacing pacing;
-        isAwake_.store(true, std::memory_order_relaxed);
+        turns_.add(1);
         while (!mailbox_.isDrained()) {
             const std::size_t count = handleDue();
             if (count != 0) {
@@ -376,14 +372,14 @@ private:
         this->endCoroutines();
         this->notifyRoom();
         detail::notifyEnd(derived());
-        isAwake_.store(false, std::memory_order_relaxed);
+        turns_.add(1);
     }
 
     /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
     void awaitWork() {
-        isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
+        turns_.add(1);  // asleep
         (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerChanges(); });
-        isAwake_.store(true, std::memory_order_relaxed);
+        turns_.add(1);
     }
 
     /// Handles queued messages and then due timers. Returns the number of both.
@@ -447,10 +443,10 @@ private:
                 stop();
                 return;
             }
-            isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
+            turns_.add(1);  // asleep
             (void)lifecycle_.changed().waitUntil([this] { return isClosed(); },
                                                  deadlineAfter<Clock>(*wait));
-            isAwake_.store(true, std::memory_order_relaxed);
+            turns_.add(1);
             if (mailbox_.isStopped()) {
                 return;
             }
@@ -469,7 +465,8 @@ private:
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;
-    Atomic<bool> isAwake_{false};             ///< written by the object's thread
+    /// Odd while the thread is awake, grows by 1 at each sleep and wake-up; written by the thread.
+    SingleWriterCounter<Platform> turns_;
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread
 };

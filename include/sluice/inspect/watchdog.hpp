@@ -31,8 +31,8 @@ namespace sluice {
 /// `limit` plus two intervals after it began, even if the system does not run its thread.
 /// failedReports() counts the reports that threw.
 ///
-/// Performance: free for the objects, because a check compares the numbers of called handlers and
-/// discarded messages. watch() and start() allocate.
+/// Performance: free for the objects, because a check compares counts that they keep anyway.
+/// watch() and start() allocate.
 class Watchdog {
     struct Entry;
 
@@ -118,7 +118,7 @@ private:
 
     struct Activity {
         bool isAwake;            ///< a thread of the object runs, and does not wait for messages
-        std::uint64_t progress;  ///< handlers that have run + messages that were discarded
+        std::uint64_t progress;  ///< changes with each handler, discarded message and sleep
     };
 
     struct Entry {

@@ -130,6 +130,35 @@ TEST_F(WatchdogTest, AnObjectThatWaitsForItsRestartRunsNoHandler) {
 }
 #endif
 
+/// Stops the object's thread between a handler and its sleep, until the test lets it go on.
+std::atomic<bool> isBeforeSleep{false};
+std::atomic<bool> maySleep{false};
+struct StopsBeforeSleep : ActorTraits {
+    struct Pacing {
+        static void polled(std::size_t /*count*/) {
+            isBeforeSleep = true;
+            test::awaitThat([]() -> bool { return maySleep; });
+        }
+    };
+};
+
+TEST_F(WatchdogTest, AHandlerBehindASleepIsNotReportedWithTheTimeOfTheSleep) {
+    Running<Keeper<StopsBeforeSleep>> object;
+    const auto watch = watchdog_.watch(object, "stopping");
+    (void)object.post(Add{1});
+    test::awaitThat([]() -> bool { return isBeforeSleep; });
+    lookAfter(1ms);
+    maySleep = true;
+    test::awaitThat([&] { return !object.isAwake(); });
+    (void)object.post(Hold{});
+    object.awaitHeld();
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{});
+    lookAfter(100ms);
+    EXPECT_EQ(reports_, Reports{"stopping 100"});
+    object.open();
+}
+
 /// Stops the watch of time at each message that goes unhandled.
 struct Discarded {
     std::atomic<int>* number = nullptr;
@@ -232,9 +261,6 @@ TEST_F(WatchdogThreadTest, ARareLookIsRare) {
     EXPECT_EQ(reports, 0);
     object.open();
 }
-
-#if !defined(NDEBUG)
-#endif
 
 }  // namespace watchdogs
 

@@ -47,4 +47,12 @@ struct Flags {
 bool use(sluice::wire::Buffer& buffer) {
     return sluice::wire::encode(Flags{5, 9}, buffer);
 }
+#elif CASE == 5
+// EXPECT: wire: write the enum's type, as in `enum Colour : int`
+struct Painted {
+    enum { red, green } colour;
+};
+auto use(const unsigned char* bytes, Painted& painted) {
+    return sluice::wire::decode(bytes, 4, painted);
+}
 #endif

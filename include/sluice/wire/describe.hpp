@@ -47,9 +47,9 @@ template <class T, std::size_t N = 17>
 template <class T>
 [[nodiscard]] constexpr auto membersOf(T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();
-    static_assert(
-        count >= 1 && count <= 16,
-        "wire: without describe(), an aggregate must have 1 to 16 members: write describe()");
+    static_assert(std::is_aggregate_v<T> && count >= 1 && count <= 16,
+                  "wire: this type is no known type and no aggregate of 1 to 16 members: write "
+                  "describe(wire::Type<T>)");
     if constexpr (count == 1) {
         auto& [m0] = object;
         return std::tuple(&m0);
@@ -138,7 +138,7 @@ template <class Class, class Member>
 ///
 /// describe() is constexpr and stands in the message's namespace. At most 64 fields, each with a
 /// unique UTF-8 name. With names, programs may have different fields. An aggregate of 1 to 16
-/// members needs no describe(): its members are named by position, the same in both programs.
+/// members without base classes needs no describe(): positions name its members.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -163,9 +163,6 @@ template <class T>
     if constexpr (isDescribed<T>) {
         return std::tuple_size_v<decltype(describe(Type<T>()))>;
     } else {
-        static_assert(
-            std::is_aggregate_v<T>,
-            "wire: this type is no known type and no aggregate: write describe(wire::Type<T>)");
         return memberCount<T>();
     }
 }
@@ -199,9 +196,6 @@ void forEachField(T& object, Visitor&& visit) {
         std::apply([&](const auto&... each) { (visit(each.name, object.*each.member), ...); },
                    describe(Type<Plain>()));
     } else {
-        static_assert(
-            std::is_aggregate_v<Plain>,
-            "wire: this type is no known type and no aggregate: write describe(wire::Type<T>)");
         std::size_t index = 0;
         std::apply([&](auto*... each) { (visit(numberName(index++), *each), ...); },
                    membersOf(object));

@@ -167,7 +167,7 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
     } else if constexpr (std::is_enum_v<T>) {
         std::underlying_type_t<T> number{};
         const auto error = readJson(from, number, depth);
-        v = error == DecodeError::none ? static_cast<T>(number) : v;
+        v = error == DecodeError::none ? enumOf<T>(number) : v;
         return error;
     } else if constexpr (isInteger<T>) {
         return readJsonInteger(from, v);

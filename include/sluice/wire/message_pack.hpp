@@ -145,7 +145,7 @@ public:
             if constexpr (std::is_enum_v<T>) {
                 std::underlying_type_t<T> number{};
                 const auto error = integer(head, number);
-                v = static_cast<T>(number);
+                v = enumOf<T>(number);
                 return error;
             } else if constexpr (isInteger<T>) {
                 return integer(head, v);
@@ -539,9 +539,8 @@ template <class T>
 /// - A whole number is accepted for a float or double, because some encoders write 1.0 as 1.
 /// - An enum accepts each number of its underlying type, so the caller checks unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Only std::string and std::vector allocate, and only for elements that were read. An element
-/// may
-///   be one byte in the message and `sizeof` in memory: a FixedVector has a limit.
+/// - Only std::string and std::vector allocate, and only for elements that were read. An element of
+///   one byte may need `sizeof` in memory; a FixedVector has a limit.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

@@ -14,7 +14,7 @@ namespace sluice::wire {
 namespace detail {
 
 /// Computes FNV-1a over the form of a type. A type may contain itself in a std::vector; inside
-/// itself it counts as "...".
+/// itself it counts as "..." and the number of types between the two.
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
@@ -24,7 +24,10 @@ public:
     template <class T, class... Outer>
     constexpr void add() noexcept {
         if constexpr ((std::is_same_v<T, Outer> || ...)) {
+            unsigned between = 0;
+            (void)((std::is_same_v<T, Outer> || (++between, false)) || ...);
             add("...");
+            addByte(between);
         } else if constexpr (std::is_same_v<T, bool>) {
             add("bool");
         } else if constexpr (std::is_enum_v<T>) {

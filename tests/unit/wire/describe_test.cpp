@@ -81,6 +81,27 @@ constexpr auto describe(sluice::wire::Type<Outer>) {
     return sluice::wire::fields(sluice::wire::field("parts", &Outer::parts));
 }
 
+namespace one {
+struct Branch;
+struct Root {
+    std::vector<Branch> branches;
+};
+struct Branch {
+    std::vector<Root> roots;
+    std::vector<Branch> branches;
+};
+}  // namespace one
+namespace exchanged {
+struct Branch;
+struct Root {
+    std::vector<Branch> branches;
+};
+struct Branch {
+    std::vector<Branch> branches;
+    std::vector<Root> roots;
+};
+}  // namespace exchanged
+
 TEST(WireSchemaHash, TellsTypesWhoseFieldsHaveNoNames) {
     using sluice::wire::hasUnnamedFields;
     static_assert(!hasUnnamedFields<Named>());
@@ -95,6 +116,7 @@ TEST(WireSchemaHash, DependsOnNamesAndTypes) {
     EXPECT_NE(schemaHash<One>(), schemaHash<More>());
     EXPECT_NE(schemaHash<One>(), schemaHash<Named>());
     EXPECT_NE(schemaHash<Tree>(), schemaHash<More>());
+    EXPECT_NE(schemaHash<one::Root>(), schemaHash<exchanged::Root>());
     EXPECT_NE(schemaHash<Deep<One>>(), schemaHash<Deep<More>>());
 }
 

@@ -58,11 +58,19 @@ constexpr bool holdsNoOptional() noexcept {
 template <class T>
 inline constexpr bool isOptional<std::optional<T>> = holdsNoOptional<T>();
 
+template <class T, class = void>
+inline constexpr bool hasFixedType = false;
+template <class T>
+inline constexpr bool hasFixedType<T, std::void_t<decltype(T{std::underlying_type_t<T>()})>> = true;
+
+/// Casts a number that was received, which may be none of the enumerators.
+template <class T>
+[[nodiscard]] constexpr T enumOf(std::underlying_type_t<T> number) noexcept {
+    static_assert(hasFixedType<T>, "wire: write the enum's type, as in `enum Colour : int`");
+    return static_cast<T>(number);
+}
+
 /// The deepest nesting of maps and arrays.
 inline constexpr unsigned maxDepth = 32;
-
-/// For static_assert in the last branch of `if constexpr`.
-template <class>
-inline constexpr bool never = false;
 
 }  // namespace sluice::wire::detail

@@ -94,7 +94,7 @@ public:
         close();  // so that no destructor of a handler or message publishes or waits
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         if (consumer_.isHere()) {  // a handler has called std::exit(), and the bus is static
-            Platform::runsHandlers() = false;  // for the assertion if it has not
+            Platform::runsHandlers() = false;  // ~Delivery() asserts if the handler returns
             return;
         }
         SLUICE_ASSERT(publishers_.areNone(),
@@ -275,8 +275,7 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // True even if the message has been dropped since: an event loop sleeps after false.
-        return hasMessage;
+        return hasMessage;  // even if a publisher has dropped the message since
     }
 
     /// The wait strategy of the consumer, such as EventFdWait.
@@ -297,7 +296,7 @@ public:
 
     /// Makes later publish() calls return `closed`, and wakes all waiting publishers. Idempotent.
     void close() noexcept {
-        valueCount_.fetch_or(closed, std::memory_order_relaxed);  // the rings' marks release it
+        valueCount_.fetch_or(closed, std::memory_order_relaxed);  // E3 closed, of LastValue
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
     }
@@ -305,7 +304,7 @@ public:
     /// Closes the bus, and makes the consumer discard the queued messages after the running
     /// handler. If no thread is consuming, the next process*() discards the messages. Idempotent.
     void stop() noexcept {
-        attention_.fetch_or(stopped, std::memory_order_relaxed);  // relaxed: no data follows it
+        attention_.fetch_or(stopped, std::memory_order_relaxed);
         close();
     }
 
@@ -321,7 +320,7 @@ public:
     /// Returns true once the bus is closed and all accepted messages have left.
     [[nodiscard]] bool isDrained() const noexcept {
         return !anyRing([](const auto& ring) { return !ring.isDrained(); }) &&
-               valueCount_.load(std::memory_order_acquire) < oneValue;  // E2 of LastValue
+               valueCount_.load(std::memory_order_acquire) < oneValue;  // E2 handled, of LastValue
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
@@ -373,7 +372,6 @@ public:
     }
 
 private:
-    // Slots and compile-time type indices follow D. Liu's MCCC bus.
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
@@ -489,12 +487,12 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // drain() may await this attempt's end: until then, an SpscRing is not drained.
+            // drain() may wait for a refused publisher, which keeps an SpscRing undrained.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
         end.isDue = true;
-        struct CountThrown {  // before the claim frees its slots, so before the bus is drained
+        struct CountThrown {  // destroyed before `claim`, so a drained bus has counted it
             EndOfSend<P>& end;
             const decltype(claim)& claimed;
             SLUICE_ALWAYS_INLINE ~CountThrown() {
@@ -552,14 +550,12 @@ private:
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         if constexpr (detail::dropsOldest<Traits, P>) {
             for (bool isMore = true; isMore && sent.result == SendResult::full; sent = attempt()) {
-                isMore = RingForPriority<P>::template dropExcess<P>(
-                    *this);  // if false, another thread may have made room
+                isMore = RingForPriority<P>::template dropExcess<P>(*this);
             }
         }
         if (sent.result == SendResult::full) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // A thread must not wait for itself. Handlers of other buses wait only with a time
-            // limit, which breaks cycles of buses.
+            // Handlers of other buses wait only with a time limit, so that cycles of buses end.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
@@ -567,11 +563,11 @@ private:
                     sent = attempt();
                     return sent.result != SendResult::full;
                 };
-                struct Announced {  // also if a constructor throws
+                struct Announced {
                     Bus& bus;
                     ~Announced() { bus.attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }
                 } const mine{*this};
-                attention_.fetch_add(oneWaiter, std::memory_order_relaxed);  // relaxed: a hint
+                attention_.fetch_add(oneWaiter, std::memory_order_relaxed);
                 (void)notFull_[detail::indexOf(P)].waitUntil(isOver, deadline);
             }
         }
@@ -686,8 +682,8 @@ private:
         }
     }
 
-    /// Serves the highest priority that has a message. The loop polls high after each message, but
-    /// medium only after `patience` low messages, because a poll may take a publisher's cache line.
+    /// Serves the highest priority that has a message, polling medium only after `patience` low
+    /// messages, because a poll may take a publisher's cache line.
     template <class IsOver, class Handle>
     SLUICE_ALWAYS_INLINE std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                    const IsOver& isOver, const Handle& handle) {
@@ -707,8 +703,7 @@ private:
             if (served == 0 && !isEnded && !isHighThere()) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
             }
-            // Continues if only the arrival of a high message has ended the search for a lower one.
-            if (served == 0 && !isHighThere()) {
+            if (served == 0 && !isHighThere()) {  // no message of any priority
                 break;
             }
         }
@@ -735,7 +730,7 @@ private:
         QueuedMessage& queued = delivery.queued;
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
-            // The lambda has no reference to the delivery, which therefore stays in registers.
+            // Without a reference to the delivery, the compiler keeps the delivery in registers.
             const auto failed = [this]([[maybe_unused]] const auto& exception) {
                 counts_.count(List::template indexOf<T>, Delivery::priority,
                               ConsumeOutcome::failed);
@@ -767,8 +762,8 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// endChunk() runs after the first message of a batch, and after each chunk. For a single
-    /// message, endChunk() reads no cache line that publishers write.
+    /// Runs after the first message of a batch, without reading a publisher's cache line, and after
+    /// each chunk.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -788,14 +783,13 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Only every 64th time, so that a polling consumer does not slow publishers.
-            time_.suspend();
+            time_.suspend();  // seldom, so that a polling consumer does not slow publishers
             notifier_.notify(*this, observer_);
         }
         notEmpty_.notifyAll();  // the bus may be drained
         drained_.notifyAll();
         if (!canBlock || batch.hasThrown) {
-            notifyPublishers();  // those that passSlot() has missed
+            notifyPublishers();
         }
     }
 
@@ -815,9 +809,8 @@ private:
         }
     }
 
-    /// Wakes a publisher for the slot just freed. Without Overflow::block, passSlot() reads a hint
-    /// without a fence; endBatch() wakes publishers that the hint missed. Returns false if stop()
-    /// ends the batch.
+    /// Wakes a publisher for the slot just freed. Returns false if stop() ends the batch. Without
+    /// Overflow::block, endBatch() wakes the publishers that passSlot() misses.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
@@ -861,12 +854,12 @@ private:
 
     std::tuple<HandlersOf<Ts>...> handlers_;
 
-    // Fields that all threads read and seldom write.
+    // Seldom written.
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    /// The stop() flag and the number of waiting publishers, which the consumer reads as one word.
-    typename Platform::template Atomic<unsigned> attention_{0};
+    /// The stop() flag and the number of waiting publishers.
+    typename Platform::template Atomic<unsigned> attention_{0};  // relaxed: a hint
     static constexpr unsigned stopped = 1;
     static constexpr unsigned oneWaiter = 2;
     Wait notEmpty_;                            // the consumer waits here
@@ -888,7 +881,7 @@ private:
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
 
-    // True while the only producer constructs a message (Producers::one).
+    // With Producers::one: true while the publisher constructs a message.
     alignas(line) bool isBuilding_ = false;
 
     /// The number of unhandled last values, and whether the bus is closed for them.

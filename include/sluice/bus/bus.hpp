@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <tuple>
@@ -284,8 +283,8 @@ public:
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
         handleValues(true);
-        // With a limit of `slots` + 1, consume() also skips empty slots behind the last message.
-        return consume<true>(slots + 1, never,
+        // The limit exceeds the capacity, so that consume() also skips slots without a message.
+        return consume<true>(capacity() + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
@@ -298,7 +297,7 @@ public:
     void close() noexcept {
         valueCount_.fetch_or(closed, std::memory_order_relaxed);  // E3 closed, of LastValue
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
-        notifyEverybody();
+        notifyWaiters();
     }
 
     /// Closes the bus, and makes the consumer discard the queued messages after the running
@@ -372,8 +371,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t slots = detail::allRooms<Traits>();
-
     template <Priority P>
     using RingForPriority = detail::RingFor<detail::ringKind<Traits, P>, QueuedMessage,
                                             detail::roomOf<Traits>(P), Traits>;
@@ -394,13 +391,12 @@ private:
     /// Calls f(ring, priority) for each ring, the highest priority first.
     template <class Self, class F>
     static void forEachRing(Self& self, const F& f) {
-        using P = Priority;
         if constexpr (Traits::priorities) {
-            f(self.high_, std::integral_constant<P, P::high>());
+            f(self.high_, std::integral_constant<Priority, Priority::high>());
         }
-        f(self.medium_, std::integral_constant<P, P::medium>());
+        f(self.medium_, std::integral_constant<Priority, Priority::medium>());
         if constexpr (Traits::priorities) {
-            f(self.low_, std::integral_constant<P, P::low>());
+            f(self.low_, std::integral_constant<Priority, Priority::low>());
         }
     }
 
@@ -413,8 +409,7 @@ private:
 
     [[nodiscard]] std::size_t fullest() const noexcept {
         std::size_t most = 0;
-        forEachRing(*this,
-                    [&](const auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
+        forEachRing(*this, [&](auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
         return most;
     }
 
@@ -540,7 +535,7 @@ private:
             if (isOfMessage) {
                 bus.notEmpty_.notifyAll();
             } else if (isDue) {
-                bus.notifyEverybody();
+                bus.notifyWaiters();
             }
         }
     };
@@ -578,8 +573,7 @@ private:
 
     // ---- Consuming
 
-    /// The number of messages between two readings of the clock and the pressure.
-    static constexpr std::size_t chunk = 64;
+    static constexpr std::size_t chunk = 64;  ///< messages between two readings of the clock
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
 
     struct Batch {
@@ -640,7 +634,7 @@ private:
     /// deliver() is not inlined, so that the loop over the messages has more registers.
     template <class IsOver, class Handle>
     [[gnu::noinline]] std::size_t deliver(std::size_t max, const IsOver& isOver, Handle handle) {
-        return consume<false>(std::min(max, slots), isOver, handle);
+        return consume<false>(std::min(max, capacity()), isOver, handle);
     }
     std::size_t afterwards(std::size_t delivered) {
         if (SLUICE_UNLIKELY(isStopped() || hasNewValue())) {
@@ -682,12 +676,11 @@ private:
         }
     }
 
-    /// Serves the highest priority that has a message, polling medium only after `patience` low
-    /// messages, because a poll may take a publisher's cache line.
+    /// Serves the highest priority that has a message.
     template <class IsOver, class Handle>
     SLUICE_ALWAYS_INLINE std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                    const IsOver& isOver, const Handle& handle) {
-        constexpr std::size_t patience = 16;
+        constexpr std::size_t patience = 16;  // low messages between two polls of medium
         std::size_t left = max;
         bool isEnded = isOver();
         for (std::size_t served = 0; left != 0 && !isEnded && !batch.isStopped(); left -= served) {
@@ -730,19 +723,16 @@ private:
         QueuedMessage& queued = delivery.queued;
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
+            static constexpr std::size_t type = List::template indexOf<T>;
             // Without a reference to the delivery, the compiler keeps the delivery in registers.
-            const auto failed = [this]([[maybe_unused]] const auto& exception) {
-                counts_.count(List::template indexOf<T>, Delivery::priority,
-                              ConsumeOutcome::failed);
-#if defined(__cpp_exceptions)
+            const auto failed = [this](const auto& exception) {
+                counts_.count(type, Delivery::priority, ConsumeOutcome::failed);
                 if (observer_ != nullptr) {
-                    observer_->handlerFailed(List::template indexOf<T>, exception);
+                    observer_->handlerFailed(type, exception);
                 }
-#endif
             };
             const auto none = [this] {
-                counts_.count(List::template indexOf<T>, Delivery::priority,
-                              ConsumeOutcome::unhandled);
+                counts_.count(type, Delivery::priority, ConsumeOutcome::unhandled);
             };
             handlersOf<T>().callAll(consumer_, failed, none, std::as_const(message),
                                     queued.header());
@@ -762,8 +752,7 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// Runs after the first message of a batch, without reading a publisher's cache line, and after
-    /// each chunk.
+    /// Runs after the first message of a batch, and after each chunk.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -786,11 +775,7 @@ private:
             time_.suspend();  // seldom, so that a polling consumer does not slow publishers
             notifier_.notify(*this, observer_);
         }
-        notEmpty_.notifyAll();  // the bus may be drained
-        drained_.notifyAll();
-        if (!canBlock || batch.hasThrown) {
-            notifyPublishers();
-        }
+        notifyWaiters(!canBlock || batch.hasThrown);  // the bus may be drained
     }
 
     [[nodiscard]] bool hasNewValue() const noexcept {
@@ -809,28 +794,23 @@ private:
         }
     }
 
-    /// Wakes a publisher for the slot just freed. Returns false if stop() ends the batch. Without
-    /// Overflow::block, endBatch() wakes the publishers that passSlot() misses.
+    /// Wakes a publisher for the slot just freed; endBatch() wakes publishers that the hint misses.
+    /// Returns false if stop() ends the batch.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
-               attend<P>(batch);
+               attend(batch, notFull_[detail::indexOf(P)]);
     }
-    template <Priority P>
-    [[gnu::noinline]] bool attend(const Batch& batch) noexcept {
-        notifyOneOf(notFull_[detail::indexOf(P)]);
+    [[gnu::noinline]] bool attend(const Batch& batch, Wait& notFull) noexcept {
+        notifyOneOf(notFull);
         return !batch.isStopped();
     }
-    void notifyPublishers() noexcept {
-        for (Wait& each : notFull_) {
-            each.notifyAll();
-        }
-    }
-
-    void notifyEverybody() noexcept {
+    void notifyWaiters(bool alsoPublishers = true) noexcept {
         notEmpty_.notifyAll();
         drained_.notifyAll();
-        notifyPublishers();
+        for (std::size_t i = 0; alsoPublishers && i != priorityCount; ++i) {
+            notFull_[i].notifyAll();
+        }
     }
 
     template <class T>
@@ -854,14 +834,11 @@ private:
 
     std::tuple<HandlersOf<Ts>...> handlers_;
 
-    // Seldom written.
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    /// The stop() flag and the number of waiting publishers.
     typename Platform::template Atomic<unsigned> attention_{0};  // relaxed: a hint
-    static constexpr unsigned stopped = 1;
-    static constexpr unsigned oneWaiter = 2;
+    static constexpr unsigned stopped = 1, oneWaiter = 2;
     Wait notEmpty_;                            // the consumer waits here
     Wait drained_;                             // for drain()
     std::array<Wait, priorityCount> notFull_;  // publishers wait here

@@ -130,7 +130,7 @@ struct RingFor<RingKind::dropOldest, T, Room, Traits> {
             queued.destroy();
         });
         if (hasPassed) {
-            bus.notifyEverybody();  // a slot is free, and the bus may be drained
+            bus.notifyWaiters();  // a slot is free, and the bus may be drained
         }
         return hasPassed;
     }

@@ -64,7 +64,7 @@ public:
         }
         *link = next;
         handleNew(true);
-        bus_.notifyEverybody();  // drain() waits until no value is counted
+        bus_.notifyWaiters();  // drain() waits until no value is counted
     }
 
     /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.

@@ -33,7 +33,7 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if other consumers cannot find the messages of a lane that a consumer holds.
+/// True if a consumer that holds a lane hides its messages from other consumers.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
@@ -203,9 +203,10 @@ public:
     }
 
     /// Like consume(), but first waits until the queue holds `minimum` messages, or `atMost` has
-    /// passed since the first message, or the queue is closed. Only the first message and the one
-    /// that completes the minimum wake the consumer. For SpscRing, MpscRing and SegmentQueue. Calls
-    /// setupError() if the minimum is 0 or above `max` or the capacity, or `atMost` is negative.
+    /// passed since the first message, or the queue is closed. The consumer is woken by the first
+    /// message and by the message that completes the minimum. For SpscRing, MpscRing and
+    /// SegmentQueue. Calls setupError() if the minimum is 0 or above `max` or the capacity, or
+    /// `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
                              Handler&& handler, std::size_t max = unlimited) {
@@ -222,11 +223,10 @@ public:
             return [this, count] { return sizeApprox() >= count || isClosed(); };
         };
         notEmpty_.wait(has(1));
-        // Relaxed: the wait strategy's edge E1 orders awaited_; see notifyNotEmpty().
-        awaited_.store(minimum, std::memory_order_relaxed);
+        awaited_.store(minimum, std::memory_order_relaxed);  // by E1 of Park
         const auto deadline = deadlineAfter<Clock>(atMost);
         (void)notEmpty_.waitUntil(has(minimum), deadline);
-        awaited_.store(1, std::memory_order_relaxed);
+        awaited_.store(1, std::memory_order_relaxed);  // value only
         std::size_t count = 0;
         const auto take = [&] { return queue_.consume(notifying(handler), max - count); };
         count = pollWithin(Forever(), take);
@@ -287,9 +287,8 @@ private:
     friend class detail::BlockingPushes;
     using Forever = detail::Forever;
 
-    // Invariant: each change that can end a wait is followed by a notification of the waiting
-    // threads. Messages and slots become available out of order, so a woken thread may find
-    // nothing. A thread that has waited wakes another waiting thread if messages or slots are left.
+    // Invariant: a notification follows each change that can end a wait. Because a woken thread may
+    // find nothing, a thread that has waited wakes another one if messages or slots are left.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -308,16 +307,12 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer, unless it is in consumeBatch() and awaits more messages than are queued.
-    ///
-    /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
-    /// producer commits a message, runs a light fence, and reads the announcement, size and
-    /// awaited_. Either the consumer sees the message, or the producer sees the newest awaited_.
-    /// The producer that completes the batch sees a size of at least awaited_.
+    /// Wakes a consumer, but not one whose consumeBatch() waits for more messages than are queued.
+    /// docs/algorithms/parking.md shows why no wake-up is lost.
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
             notifyOneOf(notEmpty_, [this] {
-                return sizeApprox() >= awaited_.load(std::memory_order_relaxed);
+                return sizeApprox() >= awaited_.load(std::memory_order_relaxed);  // by E1 of Park
             });
         } else {
             notifyOneOf(notEmpty_);
@@ -338,7 +333,7 @@ private:
 
     /// Notifies a consumer of an accepted message. Notifies all threads if the queue was closed,
     /// the constructor threw, or the push dropped the last message of a closed queue. A push into a
-    /// full queue notifies no thread, or producers and consumers could wake each other forever.
+    /// full queue notifies no thread: producers and consumers could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
@@ -348,7 +343,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // If isClosed() is false, a later close() sees the drop (notification's fence).
+                // If the queue is still open, a later close() sees which messages were dropped.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -374,9 +369,9 @@ private:
         SendResult result = tryPushTo(target, std::forward<Args>(args)...);
         if (result == SendResult::full) {
             unsigned pauses = 0;
-            // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
+            // A refused push leaves its arguments unchanged, so they can be pushed again.
             const auto retry = [&] {
-                // After so many attempts the consumer is slow, and more pauses would not help.
+                // After maxPauses attempts the consumer is slow, and more pauses would not help.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -395,7 +390,7 @@ private:
     // ---- Consumer
 
     /// Notifies a producer and drain() after a consume call, even if the call throws. Notifies all
-    /// consumers if the queue is drained, or one if the lane that the call used has more messages.
+    /// consumers if the queue is drained, and one consumer if a released lane has more messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -415,7 +410,7 @@ private:
         }
     };
 
-    /// Wraps `handler` so that each call first notifies producers of the last message's free slot.
+    /// Wraps `handler`: each call first notifies producers that the previous slot is free.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {

@@ -29,7 +29,7 @@ namespace sluice {
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
 /// A signal handler may call set() if it may call the functions of T. A set() inside a function of
-/// T counts as another writer. A preempted thread blocks no other one.
+/// T counts as another writer. A preempted thread blocks no other thread.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
 /// are running, or if the Latest is being destroyed. If a constructor throws, nothing changes.
@@ -56,7 +56,7 @@ public:
         Slot first{};
         (void)free_.tryTake(held_);
         (void)free_.tryTake(first);
-        newest_.store(empty(first), std::memory_order_relaxed);  // relaxed: not shared yet
+        newest_.store(empty(first), std::memory_order_relaxed);  // not shared yet
     }
 
     ~Latest() {
@@ -113,22 +113,14 @@ public:
 
     /// Returns true if update() would find a newer value; only a hint for non-reader threads.
     [[nodiscard]] bool hasNew() const noexcept {
-        // Relaxed: only the reader takes values, and update() loads newest_ with acquire.
-        return isNew(newest_.load(std::memory_order_relaxed));
+        return isNew(newest_.load(std::memory_order_relaxed));  // hint
     }
 
 private:
-    // Origin: the triple buffer of graphics, with a stack of free slots for several writers.
-    //
+    // Happens-before edges (proof: docs/algorithms/latest.md):
+    //   E1 publish: set -> update/set.
+    //   E2 reuse: update -> set.
     // Invariant: each slot is in free_, with a writer, named by newest_, or held by the reader.
-    // newest_ names exactly one slot, and the reader holds exactly one slot, so `Writers` slots
-    // remain for free_ and the writers.
-    //
-    // Happens-before edges; tests/model/latest_model_test.cpp shows that each is needed:
-    //   E1 publish: set() exchanges newest_ with release; update() or the next set() acquires it.
-    //   E2 reuse: the reader destroys a value and exchanges newest_ with release; a writer acquires
-    //     it and passes the slot to other writers through E1 of SlotStack.
-    // docs/algorithms/latest.md has the proof.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr const char* oneReader =
@@ -165,7 +157,7 @@ private:
     // Written by writers.
     alignas(line) alignas(FreeSlots) FreeSlots free_;
 
-    // Written by the reader: the number of its slot, and whether the slot has a value.
+    // Written by the reader.
     alignas(line) alignas(Slot) Slot held_{};
     bool hasValue_ = false;
     RoleCheck readerRole_;

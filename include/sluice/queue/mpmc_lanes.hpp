@@ -76,7 +76,7 @@ public:
     /// handler returns or throws. Returns the number of handled messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        Lane* const lane = max == 0 ? nullptr : hold();  // a hold in vain wakes no other
+        Lane* const lane = max == 0 ? nullptr : hold();  // a hold needs a wake-up
         if (lane == nullptr) {
             return 0;
         }
@@ -88,7 +88,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: a consumer that still holds the lane calls hasArrival() after it has let go.
+            // Relaxed: hint.
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -107,23 +107,10 @@ public:
     using Lanes::sizeApprox;
 
 private:
-    // Invariants: as for MpscLanes, but consumers read and write link_ and the lanes' links only
-    // under the lock. A consumer uses a lane's ring only while it holds the lane. Consumers take
-    // lanes under the lock, and remove only lanes that no consumer holds.
-    //
-    // Happens-before edges: those of MpscLanes, and
-    //   E7 hold: a consumer handles a batch and clears isHeld with release; the lane's next
-    //     consumer acquires isHeld and becomes the ring's consumer.
-    //
-    // Wake-ups: a consumer that finds all lanes empty or held goes to sleep, although a held lane
-    // may have a message whose notification another consumer has received. Therefore a consumer
-    // that has released a lane calls hasArrival(), and wakes a sleeping consumer if the result is
-    // true. The lock orders this call and the sleeping consumer's last search. If the search ran
-    // last, it found the lane released. If hasArrival() ran last, it saw the message, and its
-    // caller sees that the other consumer announced its sleep. Later pushes wake the sleeping
-    // consumer themselves.
-    //
-    // tests/model/mpmc_lanes_model_test.cpp tests E7; blocking_queue_model_test.cpp tests wake-ups.
+    // Happens-before edges beside those of MpscLanes (proof: docs/algorithms/lanes.md):
+    //   E7 hold: consumer -> consumer.
+    // The lock guards link_. After consume(), the caller must call hasArrival() and wake a waiting
+    // consumer if the result is true, because other consumers cannot find messages of a held lane.
 
     using Lanes::lock_;
 
@@ -143,11 +130,12 @@ private:
                 const bool wasAbandoned = lane.isAbandoned();  // first: if empty now, it stays so
                 const bool isFree = !lane.isHeld.load(std::memory_order_acquire);  // E7 hold
                 if (isFree && lane.ring.hasArrival()) {
-                    lane.isHeld.store(true, std::memory_order_relaxed);  // read under the lock
+                    lane.isHeld.store(true, std::memory_order_relaxed);  // under the lock
                     held = &lane;
                 } else if (isFree && wasAbandoned) {
                     this->unlink(lane, guard);
-                    lane.next.store(std::exchange(removed, &lane), std::memory_order_relaxed);
+                    lane.next.store(std::exchange(removed, &lane),
+                                    std::memory_order_relaxed);  // own variable
                     continue;
                 }
                 this->link_ = &lane.next;
@@ -155,7 +143,7 @@ private:
         }
         while (removed != nullptr) {
             Lane& lane = *removed;
-            removed = lane.next.load(std::memory_order_relaxed);  // written by this thread
+            removed = lane.next.load(std::memory_order_relaxed);  // own variable
             Lane::unref(lane, Lane::queueGone);
         }
         return held;

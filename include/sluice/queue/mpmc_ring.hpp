@@ -23,7 +23,7 @@ namespace sluice {
 /// Use MpmcRing if several threads share the work. Use MpscRing for one consumer, to save a
 /// compare-exchange per message. BlockingQueue adds functions that wait.
 ///
-/// Order: the message of a push that returned before another push began is taken first. Handlers of
+/// Order: messages are taken in the order of their pushes, unless two pushes overlap. Handlers of
 /// different consumers may run simultaneously.
 ///
 /// Thread safety: any thread may call any member, including from a handler. MpmcRing is not
@@ -31,13 +31,11 @@ namespace sluice {
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until a consumer skips it. A push
-/// returns `full` only if the message pushed capacity() pushes earlier still has its slot.
+/// returns `full` only if the message pushed capacity() pushes earlier still occupies its slot.
 ///
 /// Performance: if no other thread interferes, a push takes one compare-exchange, and consuming a
 /// message takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for
 /// all its messages. Capacity and memory are as in MpscRing.
-//
-// An MpmcRing has at least two slots, because with one slot skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
     : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
@@ -111,7 +109,7 @@ public:
             }
             for (std::size_t i = 0; i < run; ++i, head = Positions::next(head)) {
                 Slot& slot = slots_.at(head);
-                // Relaxed: readySlots() has acquired this sequence; no other thread changes it.
+                // Relaxed: acquired before.
                 if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                     *to = std::move(slot.cell.get());
                     ++to;
@@ -133,11 +131,11 @@ public:
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
-    /// Returns true if consume() would find a message or a skipped slot, unless others are faster.
+    /// Returns true if consume() would find a message or a skipped slot. Other consumers may be
+    /// faster; a consumer that advances head_ during hasArrival() wakes the waiting threads.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed: consume() acquires. If a consumer advances head_ between the loads of
-        // hasArrival(), that consumer wakes waiting threads.
         const Index position = head();
+        // Relaxed: hint.
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
     }
@@ -145,16 +143,16 @@ public:
 protected:
     /// The position of the next message to take.
     [[nodiscard]] Index head() const noexcept {
-        return head_.load(std::memory_order_relaxed);  // no data follows it
+        return head_.load(std::memory_order_relaxed);  // value only
     }
 
-    /// The position of the next push. New pushes may have begun.
+    /// The position of the next push; outdated if another push begins during the call.
     [[nodiscard]] Index tail() const noexcept {
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
     /// Like consume(), but stops if mayTake() returns false for the position of the oldest message.
-    /// Once it has returned true for a position, it must do so until this message is taken.
+    /// Once mayTake(p) has returned true, it must do so until the message of `p` is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());
@@ -166,7 +164,7 @@ protected:
                 continue;
             }
             Slot& slot = slots_.at(head);
-            // Relaxed: findOldest() has acquired the sequence, and no other thread may change it.
+            // Relaxed: acquired before.
             if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
                 const ReleaseGuard guard{*this, head, &slot.cell};
@@ -180,28 +178,14 @@ protected:
     }
 
 private:
-    // Origin: Vyukov's bounded queue; extended to any capacity, to handlers that run on messages in
-    // their slots, and to close(). docs/algorithms/mpmc-ring.md has the proof.
-    //
-    // Invariants, on unbounded positions:
-    //   passed <= head <= tail <= head + capacity.
-    //   Each position p < tail belongs to one push, which writes the slot and then the sequence.
-    //   Each position p < head belongs to one consumer, which alone reads the message and then
-    //     writes the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
-    //   A producer claims position p only after sequence(p - capacity) is freed(p - capacity).
-    //     Producers claim positions in order, so all earlier positions up to p - capacity are free,
-    //     too.
-    //
-    // Happens-before edges; tests/model/mpmc_ring_model_test.cpp shows that each is needed:
-    //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
-    //   E2 reuse: a consumer destroys a message and releases the sequence; the next producer
-    //     acquires it, directly or from another producer through E4.
-    //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a claim of slots acquires and releases tail_: a push sees what earlier ones saw.
-    //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
-    //     the message as removed acquires passed_.
-    //   E6 order: a consumer claims a message with release on head_; the next consumer acquires
-    //     head_ and sees all messages that the previous consumer saw.
+    // Happens-before edges (proof: docs/algorithms/mpmc-ring.md):
+    //   E1 publish: push -> consume.
+    //   E2 reuse: consume -> push.
+    //   E3 close: close -> push.
+    //   E4 order: push -> push.
+    //   E5 passed: consume -> sizeApprox.
+    //   E6 order: consume -> consume.
+    // Invariant: passed <= head <= tail <= head + capacity.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -225,7 +209,7 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return passed_; }
 
-    /// The number of free slots from `tail` on, at most `max`. 0 may mean that `tail` is outdated.
+    /// The number of free slots from `tail` on, at most `max`; also 0 if `tail` is outdated.
     std::size_t freeSlots(Index tail, std::size_t max) noexcept {
         Index previous = static_cast<Index>(tail - Positions::advance(0, slots_.capacity()));
         std::size_t count = 0;
@@ -253,7 +237,8 @@ private:
         return count;
     }
 
-    /// Advances `head` to the oldest unclaimed position. Returns true if it is filled or skipped.
+    /// Advances `head` to the oldest unclaimed slot. Returns true if this slot is filled or
+    /// skipped.
     bool findOldest(Index& head, bool isFirst) noexcept {
         for (;;) {
             Slot& slot = slots_.at(head);

@@ -68,7 +68,7 @@ public:
     ~MpscLanes() {
         close();  // the destructor of a message may push another one, even through a new lane
         link_ = &first_;
-        while (Lane* const lane = first_.load(std::memory_order_relaxed)) {  // see close()
+        while (Lane* const lane = first_.load(std::memory_order_relaxed)) {  // acquired before
             remove(*lane);
         }
     }
@@ -81,11 +81,11 @@ public:
         const Guard guard(lock_);
         if (isClosed()) {
             lane->ring.close();
-            (void)lane->ring.isDrainedAfterFence();  // noted; no thread has pushed, so no fence
+            (void)lane->ring.isDrainedAfterFence();  // no fence, because no thread has pushed
         }
         end_->store(lane, std::memory_order_release);  // E5 list
         end_ = &lane->next;
-        laneCount_.store(laneCount() + 1, std::memory_order_relaxed);  // no data follows it
+        laneCount_.store(laneCount() + 1, std::memory_order_relaxed);  // value only
         return Producer(lane);
     }
 
@@ -191,24 +191,17 @@ public:
 
     /// The number of lanes, including those of gone producers until the consumer removes them.
     [[nodiscard]] std::size_t laneCount() const noexcept {
-        return laneCount_.load(std::memory_order_relaxed);  // no data follows it
+        return laneCount_.load(std::memory_order_relaxed);  // value only
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
-    // Invariants: the list holds every lane that has a producer or messages. Producers append
-    // lanes, and the consumer removes lanes, under the lock. The consumer reads links without the
-    // lock, because no other thread changes or frees the lanes that the consumer has reached. A
-    // lane has two owners, its producer and the queue; the last owner frees the lane.
-    //
-    // Happens-before edges in addition to those of each SpscRing;
-    // tests/model/mpsc_lanes_model_test.cpp shows that each is needed:
-    //   E3 close: close() closes all lanes and sets closed_ with release; isDrained() acquires
-    //     closed_ and runs a heavy fence for all lanes.
-    //   E5 list: producer() constructs a lane and links it with release; the consumer acquires it.
-    //   E6 unref: the first owner to leave a lane sets a bit of `owners` with release; the second
-    //     owner acquires `owners` and frees the lane.
+    // Happens-before edges beside those of SpscRing (proof: docs/algorithms/lanes.md):
+    //   E3 close: close -> isDrained.
+    //   E5 list: producer -> consume.
+    //   E6 unref: owner -> owner.
+    // The consumer reads the lanes' links without the lock, because no other thread unlinks a lane.
 
     friend class MpmcLanes<T, Traits>;
 
@@ -218,7 +211,7 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Ends the visit of a lane, even if a handler throws, so that the next call visits another.
+    /// Ends the visit of a lane, even if a handler throws: removes or passes the lane.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
@@ -233,10 +226,10 @@ private:
     };
 
     [[nodiscard]] Lane* first(const Guard& /*guard*/) const noexcept {
-        return first_.load(std::memory_order_relaxed);  // written under the lock
+        return first_.load(std::memory_order_relaxed);  // under the lock
     }
 
-    /// The next lane to visit. May be null while a producer registers its lane.
+    /// The next lane to visit, or nullptr while a producer registers the only lane.
     [[nodiscard]] Lane* current() noexcept {
         Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
         if (lane == nullptr) {
@@ -257,11 +250,11 @@ private:
 
     /// Removes the current lane from the list of lanes.
     void unlink(Lane& lane, const Guard& guard) noexcept {
-        link_->store(lane.following(guard), std::memory_order_relaxed);  // read under the lock, or
-        if (end_ == &lane.next) {                                        // by this thread
+        link_->store(lane.following(guard), std::memory_order_relaxed);  // under the lock
+        if (end_ == &lane.next) {
             end_ = link_;
         }
-        laneCount_.store(laneCount() - 1, std::memory_order_relaxed);
+        laneCount_.store(laneCount() - 1, std::memory_order_relaxed);  // value only
     }
 
     std::size_t removeAbandonedAndCount() {
@@ -395,7 +388,7 @@ struct MpscLanes<T, Traits>::Lane {
     }
 
     [[nodiscard]] Lane* following(const Guard& /*guard*/) const noexcept {
-        return next.load(std::memory_order_relaxed);  // written under the lock
+        return next.load(std::memory_order_relaxed);  // under the lock
     }
 
     Lane(std::size_t capacity, std::pmr::memory_resource* resource)

@@ -72,8 +72,8 @@ public:
         }
     }
 
-    // See detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
-    // isDrained, sizeApprox, sizeExact, capacity and pushCount.
+    // Inherited from detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close,
+    // isClosed, isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
     // ---- Consumer
 
@@ -86,7 +86,7 @@ public:
     /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_.
+        // Relaxed: own variable.
         for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
             Slot& slot = slots_.at(head);
             const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
@@ -117,8 +117,8 @@ public:
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const std::size_t limit = std::min(max, slots_.capacity());
         std::size_t count = 0;
-        // Relaxed: only this thread writes head_. `head` stays in a register, because rereading
-        // head_ after each store would make the loop wait for its own stores.
+        // Relaxed: own variable. The loop keeps a copy of head_, because reading head_ after each
+        // store would wait for the store.
         for (Index head = head_.load(std::memory_order_relaxed); count < limit;
              head = Positions::next(head)) {
             Slot& slot = slots_.at(head);
@@ -146,34 +146,25 @@ public:
     /// Returns true if consume() would find a message or a skipped slot.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object of one read; valid until the consumer frees a slot.
+    /// Returns hasArrival() as a function object, which is valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
-        return arrivalAt(head_.load(std::memory_order_relaxed));  // only this thread writes it
+        return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
     }
 
-    /// Returns true if a message or skipped slot follows the oldest message. hasSecond() reads no
-    /// cache line that every push writes, unlike sizeApprox().
+    /// Returns true if a message or skipped slot follows the oldest message. Unlike sizeApprox(),
+    /// hasSecond() reads no cache line that every push writes.
     [[nodiscard]] bool hasSecond() const noexcept {
-        return arrivalAt(Positions::next(
-            head_.load(std::memory_order_relaxed)))();  // only this thread writes it
+        return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }
 
 private:
-    // Origin: Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing frees
-    // slots by advancing head_ and writes no sequence, so it takes no cache line from producers.
-    //
-    // Invariants, on unbounded positions:
-    //   head <= tail <= head + capacity, and cachedHead <= head.
-    //   Each position p < tail belongs to one push, which writes the slot and then the sequence.
-    //   sequence(p) first differs from filled(p) and skipped(p), then becomes filled(p) or
-    //     skipped(p), and is not written again until head > p.
-    //
-    // Happens-before edges; tests/model/mpsc_ring_model_test.cpp shows that each is needed:
-    //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
-    //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
-    //     head_ directly, or through a release and acquire of cachedHead_.
-    //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a claim of slots acquires and releases tail_: a push sees what earlier ones saw.
+    // Happens-before edges (proof: docs/algorithms/rings.md):
+    //   E1 publish: push -> consume.
+    //   E2 reuse: consume -> push.
+    //   E3 close: close -> push.
+    //   E4 order: push -> push.
+    //   E5 passed: consume -> sizeApprox.
+    // Invariant: cachedHead <= head <= tail <= head + capacity.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -184,13 +175,13 @@ private:
             if (cell != nullptr) {
                 cell->destroyAndOwnLines();
             }
-            ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
+            ring.head_.store(Positions::next(head), std::memory_order_release);  // E2, E5
         }
     };
 
     const Atomic<Index>& passed() const noexcept { return head_; }
 
-    /// The number of free slots from `tail` on, at most `max`. 0 may mean that `tail` is outdated.
+    /// The number of free slots from `tail` on, at most `max`; also 0 if `tail` is outdated.
     template <class Max>
     std::size_t freeSlots(Index tail, Max max) noexcept {
         const std::size_t used = Positions::distance(cachedHead_.load(std::memory_order_acquire),
@@ -198,10 +189,10 @@ private:
         return used < slots_.capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
     }
 
-    // Out of line, so that a push is small enough for inlining.
+    // freeSlotsByHead() is out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // This store may overwrite a newer cachedHead_; the next push then only rereads head_.
+        // If this store overwrites a newer cachedHead_, a later push reads head_ again.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;
@@ -210,8 +201,7 @@ private:
     [[nodiscard]] auto arrivalAt(Index position) const noexcept {
         const Atomic<Index>& word = slots_.at(position).sequence;
         return [position, &word]() noexcept {
-            // Relaxed: consume() acquires the sequence before it reads the message.
-            return Slot::isFilledOrSkipped(word.load(std::memory_order_relaxed), position);
+            return Slot::isFilledOrSkipped(word.load(std::memory_order_relaxed), position);  // hint
         };
     }
 

@@ -33,7 +33,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Use Latest if only the newest message counts, and MpmcRing if no message may be lost.
 /// BlockingQueue adds functions that wait.
 ///
-/// Order: the message of a push that returned before another push began is taken or dropped first.
+/// Order: messages are taken or dropped in the order of their pushes, unless two pushes overlap.
 ///
 /// Thread safety: any thread may call any member; without manyProducers, one thread at a time
 /// pushes. A push only waits if preempted threads occupy all slots (at least four). A thread
@@ -169,8 +169,9 @@ public:
         }
         const Index end = done() | (many ? Positions::mark : Index{0});
         const bool drained = tail_.load(std::memory_order_acquire) == end;
-        if (drained) {  // kept, because a later push announces itself before it is refused
-            drained_.store(true, std::memory_order_release);  // E5 end
+        if (drained) {
+            drained_.store(true,
+                           std::memory_order_release);  // E5 end; a refused push changes tail_
         }
         return drained;
     }
@@ -183,9 +184,9 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // The counts are loaded before tail_, so that the difference cannot become negative.
+        // done() is called before tail_ is loaded, so that the difference cannot become negative.
         const Index done = this->done();
-        // Relaxed: edge E4 has made the pushes of all counted positions visible.
+        // Relaxed: acquired before.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
         return std::min(Positions::distance(done, tail), capacity());
     }
@@ -193,34 +194,21 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity() - 1; }
 
 private:
-    // Each push owns a position. A slot's sequence is a position p of this slot plus a state:
-    // empty, busy (a thread takes the message, or builds a message that is dropped), filling (p's
-    // owner builds its message), or filled (with p's message). A position is decided when it is
-    // taken, dropped or skipped. All lower positions of the slot are decided; so is p if the state
-    // is empty or busy.
-    //
-    // Invariants, on unbounded positions:
-    //   The position in a slot's sequence never decreases, and a decided position stays decided. At
-    //     most one thread is inside a slot; other threads only raise its position. A push enters
-    //     its position's slot, or skips the position if a thread is inside or later pushes have
-    //     decided the position. Before a push publishes or skips its position, it decides the one
-    //     `capacity` earlier, because other threads may afterwards drain and destroy the ring.
-    //   taken_, dropped_ or skipped_ counts each position once. head_ is only a hint (<= tail_).
-    //   With one producer, no other thread changes an empty slot, so `filling` is not used.
-    //
-    // Happens-before edges; tests/model/overwrite_ring_model_test.cpp shows that each is needed:
-    //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
-    //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
-    //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.
-    //   E4 done: a thread handles or drops a message, and counts with release; done() acquires.
-    //   E5 end: the first isDrained() to return true releases drained_, which later calls acquire.
-    //   E6 order: a consumer stores head_ and the sequence with release; the next consumer acquires
-    //     both and sees all messages that the previous consumer saw.
+    // Happens-before edges (proof: docs/algorithms/rings.md):
+    //   E1 publish: push -> consume/push.
+    //   E2 reuse: consume/push -> push.
+    //   E3 close: push <-> isDrained.
+    //   E4 done: consume/push -> isDrained.
+    //   E5 end: isDrained -> isDrained.
+    //   E6 order: consume -> consume.
+    // Invariant: taken + dropped + skipped <= tail.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
+    /// A slot's sequence is the sum of a position and a state. A single producer needs no state
+    /// `filling`, because no other thread changes an empty slot.
     enum State : unsigned char { empty, busy, filling, filled };
     static constexpr Index with(Index p, State state) noexcept {
         return static_cast<Index>(p + state);
@@ -258,10 +246,10 @@ private:
 
     /// Takes the next position. Returns false if the ring is closed.
     bool claim(Index& position) noexcept {
-        position = tail_.load(std::memory_order_relaxed);  // own variable, or checked below
+        position = tail_.load(std::memory_order_relaxed);  // own variable, or value only
         if constexpr (many) {
             while (!Positions::isMarked(position)) {
-                // Relaxed: messages are published through the slots' sequences.
+                // Relaxed: value only.
                 if (tail_.compare_exchange_weak(position, Positions::next(position),
                                                 std::memory_order_relaxed,
                                                 std::memory_order_relaxed)) {
@@ -270,10 +258,9 @@ private:
             }
             return false;
         } else {
-            // Relaxed: the fences of E3 order the store of tail_ before the load of closed_.
-            tail_.store(position | Positions::mark, std::memory_order_relaxed);
-            Platform::Fence::light();  // E3 close
-            const bool isOpen = !closed_.load(std::memory_order_relaxed);
+            tail_.store(position | Positions::mark, std::memory_order_relaxed);  // by E3
+            Platform::Fence::light();                                            // E3 close
+            const bool isOpen = !closed_.load(std::memory_order_relaxed);        // by E3
             if (!isOpen) {
                 tail_.store(position, std::memory_order_release);  // E3 close
             }
@@ -281,8 +268,10 @@ private:
         }
     }
 
-    /// Decides position `p` by dropping its message, if any. If the caller owns `p`, drops an
-    /// earlier message and enters the slot instead. Returns true if no other thread was in it.
+    /// If another push owns `p`, drops the message of `p` or makes that push skip `p`. If the
+    /// caller owns `p`, drops the slot's earlier message and enters the slot. Returns false if
+    /// another thread is in the slot, or if the message of `p` is already taken, dropped or
+    /// skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -296,7 +285,7 @@ private:
                 return true;
             }
             const State next = isOwner && isFree ? filling : state == empty ? empty : busy;
-            // Relaxed: after a failed exchange, the loop loads the sequence again with acquire.
+            // Relaxed: retried.
             if (slot.sequence.compare_exchange_weak(seen, with(p, next), std::memory_order_relaxed,
                                                     std::memory_order_relaxed)) {
                 if (state == filled) {
@@ -314,9 +303,11 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // Keeps head_ near tail_, even if no thread consumes messages.
+            // Advances head_ now and then, so that head_ stays near tail_ without consumers.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
+        // The ring drops an old message before it publishes a new one, because other threads may
+        // drain and destroy the ring after the publication.
         (void)decide(before(p, capacity()), false);
         const Index result = with(p, push.isBuilt ? filled : empty);
         if constexpr (!many) {
@@ -328,7 +319,7 @@ private:
                    push.isInside && !slot.sequence.compare_exchange_strong(
                                         seen, result, std::memory_order_release,  // E1 publish
                                         std::memory_order_relaxed)) {
-            // Relaxed: the exchange fails if another thread has decided `p`, which writes no data.
+            // Relaxed: value only.
             if (push.isBuilt) {
                 slot.cell.destroy();
             }
@@ -349,7 +340,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty by subtraction, because other threads may raise its position.
+    /// Makes a busy slot empty. A subtraction keeps the position, which other threads may raise.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }
@@ -359,7 +350,7 @@ private:
     bool take(std::optional<T>& value) noexcept {
         Index p = head_.load(std::memory_order_acquire);  // E6 order
         for (;;) {
-            // Relaxed: see claim().
+            // Relaxed: value only.
             const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
             if (Positions::distance(p, tail) > capacity()) {
                 p = before(tail, capacity());
@@ -376,7 +367,7 @@ private:
             } else if (slot.sequence.compare_exchange_strong(seen, with(p, busy),
                                                              std::memory_order_release,  // E6
                                                              std::memory_order_relaxed)) {
-                // Relaxed: after a failed exchange, the loop loads the sequence again.
+                // Relaxed: retried.
                 head_.store(Positions::next(p), std::memory_order_release);  // E6 order
                 value.emplace(std::move(slot.cell.get()));
                 slot.cell.destroyAndOwnLines();

@@ -21,7 +21,7 @@ using IfConverts =
                          !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
                      int>;
 
-/// The number of elements of [begin, end). tryPushAll() passes over the elements twice.
+/// The number of elements of [begin, end), for tryPushAll().
 template <class Iterator>
 std::size_t elementsIn(Iterator begin, Iterator end) {
     using Category = typename std::iterator_traits<Iterator>::iterator_category;
@@ -41,11 +41,9 @@ struct QueueTraits {
     /// The platform with atomics, storage, fences and clock; see platform.hpp.
     using Platform = StdPlatform;
 
-    /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. With n
-    /// bits, a position repeats after a lap of 2^(n-1) messages; 64 bits never wrap in practice. A
-    /// message would be overwritten if a producer of an MpscRing were preempted mid-push for about
-    /// a lap, or a thread of an MpmcRing before its compare-exchange for exactly a lap. Use 8 and
-    /// 16 bits only in tests of the wrap-around.
+    /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. Positions
+    /// of n bits repeat after 2^(n-1) messages, and a thread preempted in the middle of a push for
+    /// that long may overwrite a message. Use 8 and 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 
     /// The first ring position, an even number. Tests of the wrap-around set a high position.

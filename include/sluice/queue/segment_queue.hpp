@@ -113,8 +113,8 @@ public:
     /// Like tryPop(), but fills the empty optional `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        Index head = head_.load(std::memory_order_relaxed);  // own variable
-        const Index tail = tail_.load(std::memory_order_acquire);
+        Index head = head_.load(std::memory_order_relaxed);        // own variable
+        const Index tail = tail_.load(std::memory_order_acquire);  // E4 link
         for (; head != tail; head = Positions::next(head)) {
             Slot& slot = oldest();
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
@@ -136,8 +136,8 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_. Acquire: all segments before tail_ are linked.
-        Index head = head_.load(std::memory_order_relaxed);
+        Index head = head_.load(std::memory_order_relaxed);  // own variable
+        // Acquire: E4 link.
         std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
         for (; positions != 0 && count < max; --positions, head = Positions::next(head)) {
@@ -175,9 +175,8 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so that the difference cannot become negative.
-        const Index head = head_.load(std::memory_order_acquire);
+        // head_ is loaded before tail_, so that the difference cannot become negative.
+        const Index head = head_.load(std::memory_order_acquire);  // E5 passed
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), limit_);
     }
@@ -199,22 +198,13 @@ public:
     }
 
 private:
-    // Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
-    //
-    // Invariants, on unbounded positions:
-    //   head <= tail; with a limit, tail <= head + limit.
-    //   Each position below tail belongs to one push, which alone writes its slot.
-    //   The linked segments in use hold exactly the positions from head to tail.
-    //   A segment is reused only after the consumer has moved to the next one.
-    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
-    //     producer that simultaneously found no free segment.
-    //
-    // Happens-before edges; tests/model/segment_queue_model_test.cpp shows that each is needed:
-    //   E1 publish: a push writes a message and releases the state; the consumer acquires it.
-    //   E2 reuse: the consumer destroys a message and recycles its segment under the lock; a
-    //     producer claims the slot under the lock.
-    //   E3 close: close() writes and tryPush() reads closed_ under the lock.
-    //   E4 link: a producer sets up a segment and releases `next`; the consumer acquires `next`.
+    // Happens-before edges (proof: docs/algorithms/rings.md):
+    //   E1 publish: push -> consume.
+    //   E2 reuse: consume -> push.
+    //   E3 close: close -> push.
+    //   E4 link: push -> consume.
+    //   E5 passed: consume -> sizeApprox.
+    // Invariant: head <= tail <= head + limit.
 
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
@@ -242,7 +232,7 @@ private:
                 cell->destroyAndOwnLines();
             }
             ++queue.readIndex_;
-            queue.head_.store(next, std::memory_order_release);
+            queue.head_.store(next, std::memory_order_release);  // E5 passed
         }
     };
 
@@ -255,23 +245,21 @@ private:
         for (;;) {
             {
                 const Guard guard(lock_);
-                // Relaxed: closed_ and tail_ are written under the lock.
-                if (closed_.load(std::memory_order_relaxed)) {
+                if (closed_.load(std::memory_order_relaxed)) {  // under the lock
                     return SendResult::closed;
                 }
-                const Index tail = tail_.load(std::memory_order_relaxed);
+                const Index tail = tail_.load(std::memory_order_relaxed);  // under the lock
                 if (!hasRoom(guard, tail)) {
                     return SendResult::full;
                 }
                 if (tailIndex_ != Segment::slotCount || linkFreeSegment(guard)) {
                     claimed = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
                                     tailSegment_->skipped()};
-                    tail_.store(Positions::next(tail), std::memory_order_release);
+                    tail_.store(Positions::next(tail), std::memory_order_release);  // E4 link
                     return SendResult::ok;
                 }
             }
-            // The memory resource is user code, and called without the lock. Later pushes use
-            // surplus segments.
+            // The queue allocates without the lock, because the memory resource is user code.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -280,8 +268,7 @@ private:
 
     bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
         if (Positions::distance(cachedHead_, tail) >= limit_) {
-            // Relaxed: only the value of head_ matters, because E2 orders the reuse of slots.
-            cachedHead_ = head_.load(std::memory_order_relaxed);
+            cachedHead_ = head_.load(std::memory_order_relaxed);  // value only
         }
         return Positions::distance(cachedHead_, tail) < limit_;
     }
@@ -293,7 +280,7 @@ private:
         }
         free_ = segment->nextFree;
         --freeCount_;
-        segment->next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by E4
+        segment->next.store(nullptr, std::memory_order_relaxed);  // not shared yet
         segment->lap ^= 1U;
         tailSegment_->next.store(segment, std::memory_order_release);  // E4 link
         tailSegment_ = segment;
@@ -301,7 +288,7 @@ private:
         return true;
     }
 
-    /// The slot at head_. Call oldest() only if head < tail, so that the segment is linked.
+    /// The oldest slot in use. Call oldest() only if head < tail.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link
@@ -349,13 +336,13 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// filled() or skipped() of the segment after this lap's push; before it, the last lap's value.
+    /// The slot's state; filled() or skipped() of the segment once a push has ended.
     Atomic<unsigned char> state;
     Cell cell;
 };
 
 /// A block of slots. Each reuse of a segment begins another lap of its slots. A bit of each slot's
-/// state distinguishes this lap from the last, so a reuse clears no states.
+/// state tells two laps apart, so that reusing a segment clears no states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =
@@ -364,7 +351,7 @@ struct SegmentQueue<T, Traits>::Segment {
 
     Segment() noexcept {
         for (Slot& slot : slots) {
-            slot.state.store(0, std::memory_order_relaxed);  // relaxed: not shared yet
+            slot.state.store(0, std::memory_order_relaxed);  // not shared yet
         }
     }
 

@@ -103,15 +103,14 @@ public:
         if constexpr (detail::nothrowBuildable<T, Args...>()) {
             const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
             if (SLUICE_LIKELY(isKnownFree(tail))) {
-                // Relaxed: E3's fences order the store of announced_ before the load of closed_.
-                announced_.store(Positions::next(tail), std::memory_order_relaxed);
+                announced_.store(Positions::next(tail), std::memory_order_relaxed);  // by E3
                 if (SLUICE_LIKELY(Platform::Fence::tryLight()) &&
                     SLUICE_LIKELY(!closed_.load(std::memory_order_relaxed))) {
                     slots_.at(tail).construct(std::forward<Args>(args)...);
                     tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
                     return SendResult::ok;
                 }
-                announced_.store(tail, std::memory_order_release);  // E5 give up
+                announced_.store(tail, std::memory_order_release);  // E5 abandon
             }
         }
         return tryEmplaceGuarded(std::forward<Args>(args)...);
@@ -155,10 +154,9 @@ public:
     /// Pushes the first `count` messages of the last writable(), and gives up the remaining slots.
     void commit(std::size_t count) noexcept {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
-        // Relaxed, both: own variables.
-        const Index tail = tail_.load(std::memory_order_relaxed);
+        const Index tail = tail_.load(std::memory_order_relaxed);  // own variable
         const std::size_t most =
-            Positions::distance(tail, announced_.load(std::memory_order_relaxed));
+            Positions::distance(tail, announced_.load(std::memory_order_relaxed));  // own variable
         SLUICE_ASSERT(count <= most, "commit of more messages than writable() returned");
         publishUpTo(Positions::advance(tail, std::min(count, most)));
     }
@@ -194,8 +192,8 @@ public:
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_. `head` stays in a register, because rereading
-        // head_ after each store would make the loop wait for its own stores.
+        // Relaxed: own variable. The loop keeps a copy of head_, because reading head_ after each
+        // store would wait for the store.
         Index head = head_.load(std::memory_order_relaxed);
         cachedTail_ = tail_.load(std::memory_order_acquire);  // E1 publish
         const std::size_t limit = std::min(Positions::distance(head, cachedTail_), max);
@@ -256,19 +254,18 @@ public:
     /// Returns true if consume() would find a message.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object of one read; valid until the consumer frees a slot.
+    /// Returns hasArrival() as a function object, which is valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
-        // Relaxed: only the consumer writes head_, and consume() acquires tail_.
+        // Relaxed: own variable.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
-            return head != tail.load(std::memory_order_relaxed);
+            return head != tail.load(std::memory_order_relaxed);  // hint
         };
     }
 
     /// Returns true if the queue holds more than one message.
     [[nodiscard]] bool hasSecond() const noexcept {
-        // Relaxed, both: as in arrival().
-        return Positions::distance(head_.load(std::memory_order_relaxed),
-                                   tail_.load(std::memory_order_relaxed)) > 1;
+        return Positions::distance(head_.load(std::memory_order_relaxed),       // own variable
+                                   tail_.load(std::memory_order_relaxed)) > 1;  // hint
     }
 
     // ---- Any thread
@@ -292,14 +289,13 @@ public:
 
     /// The approximate number of messages queued or being handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so that the difference cannot become negative.
-        const Index head = head_.load(std::memory_order_acquire);
+        // head_ is loaded before tail_, so that the difference cannot become negative.
+        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at a moment of the call. Retries if slots are freed.
+    /// The exact size at some moment of the call. Retries while the consumer frees slots.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(head_, tail_), capacity());
     }
@@ -313,23 +309,13 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:
-    // Origin: Lamport's ring buffer. Each side keeps a copy of the other side's index, as in Lee et
-    // al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
-    //
-    // Invariants, on unbounded positions:
-    //   head <= cachedTail <= tail <= limit <= head + capacity. The slots of [head, tail) hold
-    //     messages. Between two pushes, announced equals tail. A push sets announced to tail + 1
-    //     before it reads closed_; a refused push sets announced back to tail.
-    //
-    // Happens-before edges; tests/model/spsc_ring_model_test.cpp shows that each is needed:
-    //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
-    //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
-    //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
-    //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
-    //     isDrained() sees the push.
-    //   E4 end: the first isDrained() to return true releases drained_, which later calls acquire.
-    //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
-    //     release. isDrained() acquires announced_ before it allows the ring's destruction.
+    // Happens-before edges (proof: docs/algorithms/rings.md):
+    //   E1 publish: push -> consume.
+    //   E2 reuse: consume -> push/sizeApprox.
+    //   E3 close: push <-> isDrained.
+    //   E4 end: isDrained -> isDrained.
+    //   E5 abandon: push -> isDrained.
+    // Invariant: head <= cachedTail <= tail <= limit <= head + capacity, and tail <= announced.
 
     friend class MpscLanes<T, Traits>;
 
@@ -337,7 +323,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// A push prefetches this many slots ahead, for messages of about a cache line (measured).
+    /// The number of slots that a push prefetches ahead; 0 unless a slot takes about a cache line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -354,7 +340,7 @@ private:
     };
 
     /// The slow path of tryEmplace() for throwing constructors, full or closed rings, and full
-    /// fences in light(). A tail call, so that the fast path of tryEmplace() needs no stack frame.
+    /// fences in light(). tryEmplace() calls it last, so that the fast path needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -376,7 +362,7 @@ private:
         tail_.store(Positions::next(position), std::memory_order_release);  // E1 publish
     }
     void giveUp(Index position) noexcept {
-        announced_.store(position, std::memory_order_release);  // E5 give up
+        announced_.store(position, std::memory_order_release);  // E5 abandon
     }
 
     SendResult admit(Index tail) noexcept {
@@ -401,19 +387,18 @@ private:
 
     /// Announces `count` pushes. Returns false if the ring is closed.
     bool announce(Index tail, std::size_t count) noexcept {
-        // Relaxed: see tryEmplace().
-        announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);
-        Platform::Fence::light();  // E3 close
+        announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);  // by E3
+        Platform::Fence::light();                                                      // E3 close
         const bool isOpen = !closed_.load(std::memory_order_relaxed);
         if (!isOpen) {
-            announced_.store(tail, std::memory_order_release);  // E5 give up
+            announced_.store(tail, std::memory_order_release);  // E5 abandon
         }
         return isOpen;
     }
 
     void publishUpTo(Index tail) noexcept {
         tail_.store(tail, std::memory_order_release);       // E1 publish
-        announced_.store(tail, std::memory_order_release);  // E5 give up
+        announced_.store(tail, std::memory_order_release);  // E5 abandon
     }
 
     Spans spans(Index position, std::size_t count) noexcept {
@@ -458,12 +443,12 @@ private:
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // If announced_ equals the tail_ that is loaded after it, no push ran between the loads.
-        const Index announced = announced_.load(std::memory_order_acquire);  // E5 give up
+        // No push is running if announced_ equals tail_, which must be loaded after announced_.
+        const Index announced = announced_.load(std::memory_order_acquire);  // E5 abandon
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // Stored, because a later push changes announced_ before it is refused.
+            // drained_ keeps the result, because even a refused push changes announced_.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;

@@ -12,7 +12,7 @@
 
 namespace sluice::detail {
 
-/// A slot of MpscRing and MpmcRing, with a message and a sequence number. Only filled(p) is odd.
+/// A slot of MpscRing, MpmcRing and OverwriteRing: a message and a sequence number.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -54,12 +54,11 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
     }
 }
 
-/// The number 1 as a type, so that claim() is compiled separately for single slots.
+/// The number 1 as a type, so that the compiler specialises claim() for one slot.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The functions for producers and the queries that MpscRing and MpmcRing share. `Ring` has tail_,
-/// slots_, and passed(): the number of consumed positions. Ring::freeSlots(tail, max) returns the
-/// number of free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
+/// The base of MpscRing and MpmcRing, with the functions of producers and the queries. `Ring`
+/// supplies tail_, slots_, passed() and freeSlots().
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {
 public:
@@ -137,20 +136,18 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = ring().tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
-               Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
+               Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);  // E5
     }
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes.
-        // `passed` is loaded before `tail`, so that the difference cannot become negative.
-        const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Acquire is not necessary, because the load of `passed` synchronizes with producers, too.
+        // passed() is loaded before tail_, so that the difference cannot become negative.
+        const Index passed = ring().passed().load(std::memory_order_acquire);  // E5 passed
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at a moment of the call. Retries while consumers free slots.
+    /// The exact size at some moment of the call. Retries while consumers free slots.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(ring().passed(), ring().tail_), capacity());
     }
@@ -178,8 +175,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // Each push prefetches the slot of a later push, because a compare-exchange waits for all
-        // earlier stores, also for one that misses the cache.
+        // Each push prefetches a later push's slot, because a compare-exchange waits for all
+        // earlier stores, including those that miss the cache.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -189,8 +186,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // freeSlots() also returns 0 for an outdated `tail`: the ring is only full if it is
-                // new.
+                // The ring is not full if `tail` is outdated, although freeSlots() returned 0.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <thread>
@@ -37,6 +38,25 @@ TEST(AllocationCountTest, CountsEveryFormOfNewAndDelete) {
     }
     EXPECT_EQ(count.deallocations(), 4U);
 }
+
+#if defined(SLUICE_COUNTS_MALLOC)
+TEST(AllocationCountTest, CountsTheFunctionsOfTheCLibrary) {
+    const AllocationCount count;
+    void* block = std::malloc(10);
+    seen = block;
+    block = std::realloc(block, 20);
+    seen = block;
+    void* const zeros = std::calloc(3, 5);
+    seen = zeros;
+    void* const aligned = std::aligned_alloc(64, 128);
+    seen = aligned;
+    EXPECT_EQ(count.allocations(), 4U);
+    EXPECT_EQ(count.bytes(), 10U + 20U + 15U + 128U);
+    std::free(block);
+    std::free(zeros);
+    std::free(aligned);
+}
+#endif
 
 TEST(AllocationCountTest, CountsOtherThreads) {
     const AllocationCount count;

@@ -1,8 +1,19 @@
 #include "support/allocation_count.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <new>
+
+#if defined(SLUICE_COUNTS_MALLOC)
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t items, std::size_t size);
+void* __libc_realloc(void* block, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+void __libc_free(void* block);
+}
+#endif
 
 namespace {
 
@@ -10,6 +21,27 @@ namespace {
 std::atomic<std::size_t> allocationCount{0};
 std::atomic<std::size_t> deallocationCount{0};
 std::atomic<std::size_t> byteCount{0};
+
+void count(std::size_t size) noexcept {
+    allocationCount.fetch_add(1, std::memory_order_relaxed);
+    byteCount.fetch_add(size, std::memory_order_relaxed);
+}
+
+#if defined(SLUICE_COUNTS_MALLOC)
+void* alignedMemory(std::size_t alignment, std::size_t size) noexcept {
+    return __libc_memalign(alignment, size);
+}
+void freeMemory(void* memory) noexcept {
+    __libc_free(memory);
+}
+#else
+void* alignedMemory(std::size_t alignment, std::size_t size) noexcept {
+    return std::aligned_alloc(alignment, size);
+}
+void freeMemory(void* memory) noexcept {
+    std::free(memory);
+}
+#endif
 
 thread_local const std::atomic<bool>* shortage = nullptr;
 thread_local void (*beforeAllocation)() noexcept = nullptr;
@@ -21,11 +53,10 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
     if (shortage != nullptr && *shortage) {
         return nullptr;
     }
-    allocationCount.fetch_add(1, std::memory_order_relaxed);
-    byteCount.fetch_add(size, std::memory_order_relaxed);
+    count(size);
     // aligned_alloc needs a multiple of the alignment, and not 0.
     const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-    return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    return alignedMemory(alignment, rounded == 0 ? alignment : rounded);
 }
 
 void* allocateOrFail(std::size_t size, std::size_t alignment) {
@@ -43,7 +74,7 @@ void* allocateOrFail(std::size_t size, std::size_t alignment) {
 void release(void* memory) noexcept {
     if (memory != nullptr) {
         deallocationCount.fetch_add(1, std::memory_order_relaxed);
-        std::free(memory);
+        freeMemory(memory);
     }
 }
 
@@ -54,6 +85,40 @@ std::size_t bytesOf(std::align_val_t alignment) noexcept {
 }
 
 }  // namespace
+
+#if defined(SLUICE_COUNTS_MALLOC)
+// The whole process calls these instead of the C library's. A realloc() counts as one allocation.
+extern "C" {
+void* malloc(std::size_t size) {
+    count(size);
+    return __libc_malloc(size);
+}
+void* calloc(std::size_t items, std::size_t size) {
+    count(items * size);
+    return __libc_calloc(items, size);
+}
+void* realloc(void* block, std::size_t size) {
+    count(size);
+    return __libc_realloc(block, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+    count(size);
+    return __libc_memalign(alignment, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) {
+    count(size);
+    return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
+    count(size);
+    *block = __libc_memalign(alignment, size);
+    return *block == nullptr ? ENOMEM : 0;
+}
+void free(void* block) {
+    release(block);
+}
+}
+#endif
 
 void* operator new(std::size_t size) {
     return allocateOrFail(size, plainAlignment);

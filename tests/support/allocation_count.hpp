@@ -3,19 +3,30 @@
 #include <atomic>
 #include <cstddef>
 
+// A sanitizer brings a malloc() of its own.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SLUICE_COUNTS_MALLOC
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#undef SLUICE_COUNTS_MALLOC
+#endif
+#endif
+#endif
+
 namespace sluice::test {
 
-/// Counts the calls of the global operator new and delete in the process while it exists.
+/// Counts allocations of the process while it exists: calls of the global operator new and, with
+/// glibc and without a sanitizer, of malloc() and free().
 ///
-/// Linking `sluice_allocation_count` replaces those operators for the executable. It counts all
-/// threads. Scopes may nest. It does not see direct calls of `malloc`.
+/// Linking `sluice_allocation_count` replaces these functions for the executable. It counts all
+/// threads. Scopes may nest.
 class AllocationCount {
 public:
     AllocationCount() noexcept;
 
-    /// Calls of any form of operator new since construction.
+    /// Calls of any form of operator new or malloc() since construction.
     [[nodiscard]] std::size_t allocations() const noexcept;
-    /// Calls of any form of operator delete with a pointer that is not null, since construction.
+    /// Calls of any form of operator delete or free() with a pointer that is not null.
     [[nodiscard]] std::size_t deallocations() const noexcept;
     /// Bytes allocated since construction. Deallocations are not subtracted.
     [[nodiscard]] std::size_t bytes() const noexcept;

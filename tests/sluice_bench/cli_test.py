@@ -36,6 +36,25 @@ def test_the_gate_passes_fails_and_refuses(run, saved):
     assert run("gate", saved(run_of(2, credible=False), "bad.json"), *gate)[0] == 2
 
 
+def test_the_gate_can_fail_for_what_is_undecided_or_missing(run, saved, monkeypatch):
+    def of_one_process(subjects):
+        return sample.content([result("spsc", each, noise(3, 200), processes=1) for each in subjects])
+
+    base = saved(sample.content([result("spsc", "ours/Ring", noise(1, 20), processes=1)]), "base.json")
+    slow = saved(of_one_process(["ours/Ring"]), "ten_times_slower.json")
+    arguments = ["gate", slow, "--baseline", base]
+    monkeypatch.delenv("CI", raising=False)
+    assert run(*arguments)[0] == 0
+    assert run(*arguments, "--undecided", "fail")[0] == 3
+    monkeypatch.setenv("CI", "true")
+    assert run(*arguments)[0] == 3
+    assert run(*arguments, "--undecided", "pass")[0] == 0
+    both = saved(of_one_process(["ours/Ring", "boost/queue"]), "both.json")
+    status, _, err = run("gate", slow, "--baseline", both, "--undecided", "pass")
+    assert status == 4
+    assert "1 missing in ten_times_slower.json" in err
+
+
 def test_compares_in_markdown(run, saved, tmp_path):
     base, new = saved(run_of(1), "base.json"), saved(run_of(2, 2.0), "new.json")
     status, out, _ = run("compare", base, new)

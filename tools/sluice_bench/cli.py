@@ -1,10 +1,11 @@
 """The command line: `sluice-bench <command> --help` tells each.
 
 Exit status: 0 all well, 1 a regression or something that spoils measurements, 2 wrong arguments or
-files, told in one line.
+files, told in one line; of the gate also 3 for undecided results and 4 for missing ones.
 """
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from .record import BadInput, load
 
 FAILED = 1
 USAGE = 2
+UNDECIDED = 3
+MISSING = 4
 INTERRUPTED = 130
 
 
@@ -88,16 +91,19 @@ def gate(options):
         *comparing.notes(base, new, options.metric),
     ]
     write(options.markdown, markdown.of_comparison(base, new, judgements, notes))
-    counts = {
-        outcome: sum(each.outcome == outcome for each in judgements)
-        for outcome in ("regression", "undecided")
-    }
-    if counts["undecided"]:
-        warn(f"{counts['undecided']} undecided, so not shown to have held; the table says why")
-    if counts["regression"]:
-        warn(f"{counts['regression']} slower than {options.threshold:.1%} allows")
+    slower = sum(each.outcome == "regression" for each in judgements)
+    missing = sum(each.change.problem == "missing" for each in judgements)
+    undecided = sum(each.outcome == "undecided" for each in judgements) - missing
+    if undecided:
+        warn(f"{undecided} undecided, so not shown to have held; the table says why")
+    if missing:
+        warn(f"{missing} missing in {new.source}")
+    if slower:
+        warn(f"{slower} slower than {options.threshold:.1%} allows")
         return FAILED
-    return 0
+    if missing and options.missing == "fail":
+        return MISSING
+    return UNDECIDED if undecided and options.undecided == "fail" else 0
 
 
 def see_doctor(options):
@@ -178,6 +184,11 @@ def parser():
     command.add_argument("file", metavar="NEW.json")
     command.add_argument("--baseline", required=True, metavar="BASE.json")
     command.add_argument("--threshold", type=share, default=0.05, metavar="PERCENT")
+    strict = "fail" if os.environ.get("CI", "") not in ("", "0", "false") else "pass"
+    for what in ("undecided", "missing"):
+        command.add_argument(
+            f"--{what}", choices=["pass", "fail"], default=strict, help="fail is the default if CI is set"
+        )
     command.add_argument("--metric", choices=metrics, default="time")
     command.add_argument("--markdown", metavar="FILE", help="write to this file instead of printing")
 

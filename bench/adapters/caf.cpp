@@ -139,6 +139,7 @@ private:
 void addCaf(ActorSubjects& subjects) {
     Subject info;
     info.library = "CAF";
+    info.prebuilt = true;
     info.version = std::to_string(CAF_VERSION / 10000) + "." +
                    std::to_string(CAF_VERSION / 100 % 100) + "." +
                    std::to_string(CAF_VERSION % 100);

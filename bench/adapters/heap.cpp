@@ -30,6 +30,7 @@ void addHeap(MemorySubjects& subjects) {
     Subject info;
     info.id = "glibc/malloc";
     info.library = "GNU C library";
+    info.prebuilt = true;
     info.version = gnu_get_libc_version();
     info.use = "malloc(), free()";
     addSharedAllocator<Malloc>(subjects, info);

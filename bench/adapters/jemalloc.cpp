@@ -67,6 +67,7 @@ void addJemalloc(MemorySubjects& subjects) {
     Subject info;
     info.id = "jemalloc";
     info.library = "jemalloc";
+    info.prebuilt = true;
     info.use = "its malloc() and free(); the process keeps the C library's";
     info.absentBecause = whyNotMeasured();
     if (info.absentBecause.empty()) {

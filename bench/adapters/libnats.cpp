@@ -184,6 +184,7 @@ void addLibnats(NatsSubjects& subjects) {
     NatsSubject subject;
     subject.info.id = "libnats/plain";
     subject.info.library = "libnats";
+    subject.info.prebuilt = true;
     subject.info.features.topology = "any thread";
     subject.info.features.bound = "exact";  // JetStream: the messages on their way
     subject.info.features.order = "each producer";

@@ -31,6 +31,7 @@ void addMimalloc(MemorySubjects& subjects) {
     Subject info;
     info.id = "mimalloc";
     info.library = "mimalloc";
+    info.prebuilt = true;
     const int version = mi_version();
     info.version = std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) + "." +
                    std::to_string(version % 10);

@@ -27,6 +27,7 @@ void addSigcSignals(EventSubjects& subjects) {
     Subject info;
     info.id = "sigc++";
     info.library = "libsigc++";
+    info.prebuilt = true;
     info.version = std::to_string(SIGCXX_MAJOR_VERSION) + "." +
                    std::to_string(SIGCXX_MINOR_VERSION) + "." +
                    std::to_string(SIGCXX_MICRO_VERSION);

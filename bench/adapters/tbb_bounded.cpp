@@ -10,6 +10,7 @@ void addTbbBounded(QueueSubjects& subjects) {
     Subject info;
     info.id = "tbb/concurrent_bounded_queue";
     info.library = "oneTBB";
+    info.prebuilt = true;
     info.version = TBB_VERSION_STRING;
     info.use = "set_capacity(); try_push(), try_pop() until empty";
     info.features = {"mpmc", "exact", "all producers", true, false};

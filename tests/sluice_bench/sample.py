@@ -11,7 +11,7 @@ QUESTIONS = {
     "clock_overhead": "Does reading the clock cost less than 1 % of what is timed?",
     "rounds_and_warmups": "Were there at least 3 warm-ups and 10 rounds?",
     "pinned": "Was every thread pinned to a CPU?",
-    "flags_uniform": "Were all subjects compiled with the same flags?",
+    "flags_uniform": "Were all sources compiled with the same flags, and is each prebuilt library named?",
     "p99_and_stddev_reported": "Are P99 and standard deviation reported?",
 }
 

@@ -327,8 +327,14 @@ def subjects(record):
             state, detail = "measured", counted(len(mine), "scenario")
         else:
             state, detail = "not measured", "takes part in none of these scenarios"
-        rows.append((each["id"], each["library"], each.get("version") or "-", state, detail))
+        rows.append((each["id"], each["library"], version(each) or "-", state, detail))
     return rows
+
+
+def version(subject):
+    """ "0.17.6, prebuilt"; empty if the file does not tell. """
+    words = [subject.get("version"), "prebuilt" if subject.get("prebuilt") else ""]
+    return ", ".join(word for word in words if word)
 
 
 def control_group(record):

@@ -10,7 +10,7 @@ name:
 A table of tables.toml has a header, a template for the cells of its rows, and rows. A row names a
 scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours, `b` the one to compare
 with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
-the raw file, and `{word}` for any other word of the row. A table may take the rows of another one
+the raw file, `{version}` for the version of `b` in brackets, and `{word}` for any other word of the row. A table may take the rows of another one
 (`rows_of`), or those of them that have a word (`rows_with`). The tables `files` and `counts` are there without a description.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import estimates, markdown, reproduce
+from . import contents, estimates, markdown, reproduce
 from .measure import figure_text, significant
 from .record import BadInput, is_invalid, load, rejected_share, rounds, stat
 
@@ -132,6 +132,8 @@ class Evidence:
         words.update({letter: Figure(result) for letter, result in subjects.items()})
         words["page"] = record.source.replace(RAW, ".md")
         if {"a", "b"} <= subjects.keys():
+            version = contents.version(record.subject(row["b"]))
+            words["version"] = f" ({version})" if version else ""
             words["ratio"] = ratio(subjects["a"], subjects["b"], name not in record.unsteady)
         return words
 

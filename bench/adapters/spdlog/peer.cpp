@@ -116,6 +116,9 @@ private:
 void SLUICE_SPDLOG_ADD(LogSubjects& subjects) {
     Subject info;
     info.library = "spdlog";
+#if defined(SPDLOG_COMPILED_LIB)
+    info.prebuilt = true;
+#endif
     info.version = std::to_string(SPDLOG_VER_MAJOR) + "." + std::to_string(SPDLOG_VER_MINOR) + "." +
                    std::to_string(SPDLOG_VER_PATCH);
     info.id = std::string(SLUICE_SPDLOG_ID) + "/sync";

@@ -4,6 +4,8 @@
 #include "harness/report/text.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace sluice::bench {
 
@@ -126,16 +128,29 @@ CheckItem pinned(const Report& report) {
 
 CheckItem flagsUniform(const Report& report) {
     const Environment& environment = report.environment;
-    CheckItem item{"flags_uniform",
-                   "Were all subjects compiled with the same flags?",
-                   environment.flagSets.size() == 1 && !environment.assertions &&
-                       !environment.sanitized,
-                   {}};
+    CheckItem item{
+        "flags_uniform",
+        "Were all sources compiled with the same flags, and is each prebuilt library named?",
+        environment.flagSets.size() == 1 && !environment.assertions && !environment.sanitized,
+        {}};
     item.detail = environment.flagSets.empty()
                       ? "the compile commands are not known"
                       : counted(environment.flagSets.size(), "set") + " of flags: ";
     for (const FlagSet& set : environment.flagSets) {
         item.detail += set.flags + " (" + counted(set.units, "file") + ") ";
+    }
+    std::set<std::string> prebuilt;
+    for (const Subject& subject : report.subjects) {
+        if (subject.prebuilt && subject.absentBecause.empty()) {
+            prebuilt.insert(subject.library + " " + subject.version);
+            item.pass = item.pass && !subject.version.empty();
+        }
+    }
+    if (!prebuilt.empty()) {
+        item.detail += "; " + std::to_string(prebuilt.size()) + " prebuilt with other flags:";
+        for (const std::string& library : prebuilt) {
+            item.detail += (library == *prebuilt.begin() ? " " : ", ") + library;
+        }
     }
     if (environment.assertions || environment.sanitized) {
         item.detail += "; assertions or a sanitizer are compiled in";

@@ -27,6 +27,7 @@ Json subjectJson(const Subject& subject) {
     return {{"id", subject.id},
             {"library", subject.library},
             {"version", known(subject.version)},
+            {"prebuilt", subject.prebuilt},
             {"ours", subject.ours},
             {"present", subject.absentBecause.empty()},
             {"absent_because", known(subject.absentBecause)},

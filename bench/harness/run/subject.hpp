@@ -61,6 +61,9 @@ struct Subject {
     /// Empty if the library's headers do not tell it.
     std::string version;
 
+    /// Whether its code is in a library that the distribution compiled, with flags of its own.
+    bool prebuilt = false;
+
     /// How the adapter uses the queue, in the vocabulary of the queue's documentation.
     std::string use;
 

@@ -170,6 +170,11 @@ TEST(ChecklistTest, PassesAGoodReportAndFindsEachFault) {
          }},
         {"flags_uniform", [](Report& report) { report.environment.flagSets.clear(); }},
         {"flags_uniform", [](Report& report) { report.environment.assertions = true; }},
+        {"flags_uniform",
+         [](Report& report) {
+             report.subjects[0].prebuilt = true;
+             report.subjects[0].version.clear();
+         }},
         {"p99_and_stddev_reported", [](Report& report) { report.results[0].stats.samples = 1; }},
     };
     for (const auto& [id, fault] : faults) {

@@ -56,7 +56,7 @@ public:
         Slot first{};
         (void)free_.tryTake(held_);
         (void)free_.tryTake(first);
-        newest_.store(empty(first), std::memory_order_relaxed);  // not shared yet
+        newest_.store(empty(first), std::memory_order_relaxed);  // not shared
     }
 
     ~Latest() {

@@ -280,7 +280,7 @@ private:
         }
         free_ = segment->nextFree;
         --freeCount_;
-        segment->next.store(nullptr, std::memory_order_relaxed);  // not shared yet
+        segment->next.store(nullptr, std::memory_order_relaxed);  // not shared
         segment->lap ^= 1U;
         tailSegment_->next.store(segment, std::memory_order_release);  // E4 link
         tailSegment_ = segment;
@@ -351,7 +351,7 @@ struct SegmentQueue<T, Traits>::Segment {
 
     Segment() noexcept {
         for (Slot& slot : slots) {
-            slot.state.store(0, std::memory_order_relaxed);  // not shared yet
+            slot.state.store(0, std::memory_order_relaxed);  // not shared
         }
     }
 

@@ -110,38 +110,29 @@ public:
     }
 
 private:
-    // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Each arming has its own number, so that a late notifier
-    // cannot end a newer arming.
-    //
-    // Edges:
-    //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
-    //     condition; a notifier writes the condition, calls light() and reads arming_. Either the
-    //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
-    //   E2 cleared: the kernel orders a notifier's write() before the waiter's read() of the
-    //     eventfd, so the waiter's next check sees the change.
-    //   E3 descriptor: the waiter opens the eventfd and releases arming_; notifiers acquire it.
+    // Happens-before edges (proof: docs/algorithms/parking.md):
+    //   E1 arm: wait <-> notify.
+    //   E2 cleared: notify -> wait.
+    //   E3 descriptor: wait -> notify.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may end the previous arming concurrently.
+        // Relaxed: value only.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
         if (!ready()) {
             return false;
         }
-        // Relaxed: a notifier that reads arming_ before this store wakes the loop unnecessarily.
-        arming_.store(armed + 1U, std::memory_order_relaxed);
+        arming_.store(armed + 1U, std::memory_order_relaxed);  // value only
         return true;
     }
 
     static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
 
     void signalIfArmed() noexcept {
-        // Relaxed: the fences of edge E1 order this load after the write of the condition.
-        if (SLUICE_UNLIKELY(isArmed(arming_.load(std::memory_order_relaxed)))) {
+        if (SLUICE_UNLIKELY(isArmed(arming_.load(std::memory_order_relaxed)))) {  // by E1
             signal();
         }
     }
@@ -149,10 +140,10 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes to the descriptor before arming_ changes: if this thread is preempted in
+            // The descriptor is written before arming_ changes: if this thread is preempted in
             // between, the next notifier writes, too.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2, and the exchange only saves redundant write() calls.
+            // Relaxed: value only.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

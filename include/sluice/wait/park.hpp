@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-/// `now + atMost`; on overflow the clock's last time point, and `now` if `atMost` is negative.
+/// Returns `now + atMost`, limited to the range from `now` to the clock's last time point.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -32,8 +32,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // max(), because `last - now` overflows if `now` is before the epoch. The factor leaves room
-    // for rounding errors, so that `now + atMost` does not overflow.
+    // max() prevents an overflow of `last - now` if `now` is before the epoch. The factor prevents
+    // an overflow of `now + atMost` after rounding errors.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -150,8 +150,8 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// notifyAll() wakes all sleeping threads; each notifyOne() wakes one more. Use notifyOne() if all
 /// threads wait for the same condition and each change serves one thread. A woken thread that
 /// leaves work for another thread must call notifyOne(). A notifier preempted mid-call delays the
-/// woken threads until the next notification. A waiter that sees a notifier's change also sees all
-/// earlier writes of the notifier.
+/// threads that it wakes until the next notification. A waiter that sees a notifier's change also
+/// sees all earlier writes of the notifier.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
@@ -195,8 +195,8 @@ public:
         }
     }
 
-    /// Wakes one sleeping thread, after a change that serves one thread. If threads may be asleep,
-    /// first calls isDue() if it was passed, and wakes none if isDue() returns false.
+    /// Wakes one sleeping thread, after a change that serves one thread. isDue() is only called if
+    /// threads may be asleep, and prevents the wake-up by returning false.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         if (hasAnybody()) {
@@ -211,10 +211,10 @@ protected:
     using Epoch = std::uint32_t;
 
     [[nodiscard]] Epoch announce() noexcept {
-        const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
+        const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3 join
         const Epoch epoch = epochOf(before);
         if (!isAnnounced(before)) {
-            Platform::Fence::heavy();  // E1
+            Platform::Fence::heavy();  // E1 announce
             markAnnounced(epoch);
         }
         return epoch;
@@ -244,29 +244,11 @@ protected:
     }
 
 private:
-    // Origin: Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-    // folly::EventCount. Park adds the asymmetric fence and, to wake single waiters, permits.
-    //
-    // Invariants: waiters(state) is the number of threads that announced themselves in the current
-    // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
-    // notifyAll() begins an epoch without waiters and permits. While isWaking(state), a notifier
-    // has yet to call the kernel, and another notifier wakes all waiters in a new epoch.
-    // isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the last
-    // moment without waiters. The epoch wraps, so exactly 2^20 calls of notifyAll() between
-    // announce() and a waiter's first load of the epoch would go unnoticed.
-    //
-    // Any waiter may take a permit, even if the kernel woke another waiter. No permit is lost,
-    // because a waiter only leaves without a permit if other waiters remain for all permits.
-    //
-    // Edges:
-    //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. Either the waiter
-    //     sees the change, or the notifier sees the waiter.
-    //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
-    //   E3 join: a waiter that joins announced waiters runs no fence, because their fence ordered
-    //     the change of each notifier that read an older state: markAnnounced() releases,
-    //     announce() acquires. A notifier changes the state either before announce(), which then
-    //     acquires the change, or after it, which wakes the waiter.
+    // Happens-before edges (proof: docs/algorithms/parking.md):
+    //   E1 announce: wait <-> notify.
+    //   E2 wake: notify -> wait.
+    //   E3 join: wait/notify -> wait.
+    // Invariant: permits(state) <= waiters(state).
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
@@ -291,23 +273,21 @@ private:
         return epochOf(seen) != epoch || permitsOf(seen) != 0;
     }
 
-    /// Called by a waiter that announced itself in `epoch`, after its heavy fence.
+    /// Sets the mark by which later waiters of `epoch` skip the heavy fence.
     void markAnnounced(Epoch epoch) noexcept {
-        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
-        // Release: E3.
+        State seen = state_.load(std::memory_order_relaxed);  // retried
         while (epochOf(seen) == epoch && !isAnnounced(seen) &&
                !state_.compare_exchange_weak(seen, seen | announced, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
+                                             std::memory_order_relaxed)) {  // E3 join
         }
     }
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Ends a wait. `withPermit`: only if the waiter was notified. `withoutPermit`: always, and
-    /// takes a permit only if there is one for each waiter. Returns true if the waiter was
-    /// notified.
+    /// Ends a wait. `withPermit` only ends the wait of a notified waiter. `withoutPermit` ends any
+    /// wait, but takes a permit only if each waiter has one. Returns true for a notified waiter.
     bool leave(Epoch epoch, Leaving how) noexcept {
-        State seen = state_.load(std::memory_order_acquire);  // E2
+        State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
             if (epochOf(seen) != epoch) {
                 return true;
@@ -322,9 +302,8 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire (E2), because the permit may be newer than the one seen by the load above.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
-                                             std::memory_order_acquire)) {
+                                             std::memory_order_acquire)) {  // E2 wake
                 return takesPermit;
             }
         }
@@ -332,15 +311,14 @@ private:
 
     /// Returns true if there may be waiters to notify.
     SLUICE_ALWAYS_INLINE bool hasAnybody() const noexcept {
-        Platform::Fence::light();
-        // Relaxed: E1's fences order this load after the write of the condition.
-        return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
+        Platform::Fence::light();  // E1 announce
+        return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;  // by E1
     }
 
-    // Out of line, so that the inlined part of a notification stays short.
+    // The wake functions are out of line, so that the inlined part of a notification stays short.
 
     [[gnu::noinline]] void wakeOne() noexcept {
-        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        State seen = state_.load(std::memory_order_relaxed);  // retried
         bool isServed = false;
         do {
             const State permits = permitsOf(seen);
@@ -349,7 +327,7 @@ private:
                 return;
             }
             isServed = permits == waitersOf(seen);
-            // Release: E2, and E3 even if the exchange stores the old value.
+            // The exchange releases even an unchanged value (E2 wake, E3 join).
         } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
                                                std::memory_order_release,
                                                std::memory_order_relaxed));
@@ -368,13 +346,12 @@ private:
     }
 
     [[gnu::noinline]] void wakeAll() noexcept {
-        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        State seen = state_.load(std::memory_order_relaxed);  // retried
         do {
             if (static_cast<std::uint32_t>(seen) == 0) {
                 return;
             }
-            // Release: E2.
-        } while (!state_.compare_exchange_weak(
+        } while (!state_.compare_exchange_weak(  // E2 wake
             seen, nextEpoch(seen) + waking, std::memory_order_release, std::memory_order_relaxed));
         parker_.unparkAll(state_);
         endWaking(epochOf(nextEpoch(seen)));
@@ -385,14 +362,14 @@ private:
 
     /// Clears this notifier's `waking` mark after the kernel call, unless a newer epoch has begun.
     void endWaking(Epoch epoch) noexcept {
-        State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
+        State seen = state_.load(std::memory_order_relaxed);  // value only
         while (epochOf(seen) == epoch &&
                !state_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed,
                                              std::memory_order_relaxed)) {
         }
     }
 
-    /// A guard: if `ready` throws, cancels the announced wait, or notifies another thread instead.
+    /// If `ready` throws, cancels the wait, or passes a received notification to another thread.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -406,8 +383,8 @@ private:
         }
     };
 
-    /// Checks the condition once more after `deadline`. After a sleep, the thread checks the
-    /// condition before it announces itself again, so a woken thread runs no further fence.
+    /// Sleeps until `ready` returns true or `deadline` has passed. A woken thread runs no second
+    /// fence if `ready` then returns true.
     template <class Ready>
     bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;
@@ -438,8 +415,7 @@ private:
         if (polls == 0) {
             return false;
         }
-        // Relaxed: misses_ only guides polling, so concurrent counts may be lost.
-        const std::uint32_t misses = misses_.load(std::memory_order_relaxed);
+        const std::uint32_t misses = misses_.load(std::memory_order_relaxed);  // value only
         const bool isPolling = misses < patience || misses % interval == 0;
         for (std::uint64_t i = 0; i < polls; ++i) {
             if (ready()) {

@@ -28,11 +28,11 @@ namespace sluice {
 ///     while (set.wait()) {  // until both are closed and drained
 ///     }
 ///
-/// A poll function should handle a limited number of its source's messages. It returns false or 0
+/// A poll function should handle a limited number of its source's messages, and returns false or 0
 /// if the source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
-/// Thread safety: any thread may call notify(). All other functions, and destroying sources of the
-/// set, are for one thread at a time. Poll functions may call all members but the wait functions.
+/// Thread safety: any thread may call notify(). Only one thread at a time may call the other
+/// functions or destroy a source. Poll functions may call all members except the wait functions.
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
@@ -48,10 +48,10 @@ public:
     using Source = std::size_t;
     static constexpr Source none = static_cast<Source>(-1);
 
-    /// What a wait found.
+    /// The result of a wait.
     struct Ready {
         Source source = none;
-        /// True if the source has left the set: it is a drained queue, or a single-shot timer.
+        /// True if the source has left the set, as drained queues and single-shot timers do.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -136,15 +136,9 @@ public:
     void notify() noexcept { park_.notifyAll(); }
 
 private:
-    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, the thread
-    // receives all notifications of sources that have joined the set.
-    //
-    // Edges:
-    //   E1 join: the set's thread writes set_, runs a heavy fence before it sleeps and polls the
-    //     source; a notifier changes the source, runs Park's light fence and reads set_. Either the
-    //     poll sees the source's change, or the notifier sees the set. Each sleep runs the fence,
-    //     because this thread is always the first one to sleep in the set's Park.
-    //   E2 set: join() stores set_ with release after the set's construction; notifySet() acquires.
+    // Happens-before edges beside those of Park (proof: docs/algorithms/parking.md):
+    //   E1 join: wait <-> notify.
+    //   E2 set: join -> notify.
 
     using RoleCheck = sluice::RoleCheck<Platform>;
     enum class Turn { idle, worked, last };
@@ -237,8 +231,8 @@ private:
 
 /// The wait strategy of a source: a Park whose notifications also wake the source's WaitSet.
 ///
-/// WaitSet::add() puts a Member into the set, where it stays until its source is destroyed. A
-/// thread may also wait for a single source through its Member.
+/// WaitSet::add() puts a Member into the set, where the Member stays until its source is destroyed.
+/// A thread may also wait for a single source through its Member.
 template <class Platform, class Parker>
 class BasicWaitSet<Platform, Parker>::Member : private BasicPark<Platform, Parker> {
     using Park = BasicPark<Platform, Parker>;
@@ -250,8 +244,7 @@ public:
 
     explicit Member(const Options& options = Options()) noexcept : Park(options) {}
     ~Member() {
-        // Relaxed: no thread notifies the set during the destruction.
-        if (BasicWaitSet* const set = set_.load(std::memory_order_relaxed)) {
+        if (BasicWaitSet* const set = set_.load(std::memory_order_relaxed)) {  // own variable
             set->removeIf([this](const Entry& entry) { return entry.member == this; });
             --set->members_;
         }
@@ -271,17 +264,16 @@ private:
     friend class BasicWaitSet;
 
     void join(BasicWaitSet& set) noexcept {
-        // Relaxed: no other thread writes set_.
-        BasicWaitSet* const before = set_.load(std::memory_order_relaxed);
+        BasicWaitSet* const before = set_.load(std::memory_order_relaxed);  // own variable
         SLUICE_ASSERT(before == nullptr || before == &set, "a source is in one WaitSet");
         if (before == nullptr) {
             ++set.members_;
-            set_.store(&set, std::memory_order_release);  // E1, E2
+            set_.store(&set, std::memory_order_release);  // E1 join, E2 set
         }
     }
 
     void notifySet() noexcept {
-        if (BasicWaitSet* const set = set_.load(std::memory_order_acquire)) {  // E2
+        if (BasicWaitSet* const set = set_.load(std::memory_order_acquire)) {  // E2 set
             set->notify();
         }
     }

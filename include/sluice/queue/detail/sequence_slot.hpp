@@ -49,7 +49,7 @@ struct SequenceSlot {
 template <class Storage, class Index>
 void initialiseSequences(Storage& slots, Index position) noexcept {
     for (std::size_t i = 0; i < slots.count(); ++i) {
-        slots.at(position).sequence.store(position, std::memory_order_relaxed);  // not shared yet
+        slots.at(position).sequence.store(position, std::memory_order_relaxed);  // not shared
         position = RingPositions<Index>::next(position);
     }
 }

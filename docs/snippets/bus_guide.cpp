@@ -347,11 +347,10 @@ bool pipeline() {
 }
 
 bool metrics() {
-    static constexpr std::string_view types[] = {"Temperature", "Stop"};  // as in Machine
-    const auto statistics = bus.statistics();
-    const sluice::BusMetrics shown[] = {{"machine", statistics, types}};
+    sluice::Inspector inspector;
+    const auto watched = inspector.watch("machine", bus);
     std::string page;
-    sluice::writeMetrics(shown, [&](std::string_view text) { page += text; });
+    sluice::writeMetrics(inspector.snapshot(), [&](std::string_view text) { page += text; });
     return page.find("sluice_bus_high_water{bus=\"machine\"}") != std::string::npos;
 }
 

@@ -55,14 +55,13 @@ int main() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     const bool isDone = heater.stopAfterDrain(deadline) && heater.join();
 
-    static constexpr std::string_view types[] = {"Reading", "Stop"};  // as in Messages
-    const auto statistics = heater.statistics();
-    const sluice::BusMetrics shown[] = {{"heater", statistics, types}};
+    sluice::Inspector inspector;
+    const auto watched = inspector.watch("heater", heater);
     std::string page;
-    sluice::writeMetrics(shown, [&](std::string_view text) { page += text; });
+    sluice::writeMetrics(inspector.snapshot(), [&](std::string_view text) { page += text; });
     log->info("metrics:\n{}", page);
 
-    const auto total = statistics.total();
+    const auto total = heater.statistics().total();
     const bool isWritten = sluice::log::flush_wait();  // everything logged before is in the file
     return isDone && isWritten && !heater.isOn() && total.published == total.delivered ? 0 : 1;
 }

@@ -2,7 +2,9 @@
 
 // Everything public of the module inspect.
 
-#include <sluice/inspect/bus_metrics.hpp>
+#include <sluice/inspect/findings.hpp>
+#include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/machine_graph.hpp>
 #include <sluice/inspect/metrics_text.hpp>
+#include <sluice/inspect/snapshot.hpp>
 #include <sluice/inspect/watchdog.hpp>

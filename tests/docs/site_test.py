@@ -140,7 +140,7 @@ def test_on_a_phone_no_number_is_parted_from_its_unit(browser, name):
 
 @pytest.mark.parametrize(
     "name",
-    ["index", "md_docs_guide_bus", "md_docs_architecture", "classsluice_1_1BusMetrics", "classsluice_1_1BusMetrics-members"],
+    ["index", "md_docs_guide_bus", "md_docs_architecture", "classsluice_1_1Inspector", "classsluice_1_1Inspector-members"],
 )
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser, name):
     page = browser.new_page(viewport=PHONE)

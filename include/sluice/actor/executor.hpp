@@ -108,6 +108,14 @@ public:
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
     [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
 
+    // ---- Any thread
+    [[nodiscard]] std::size_t objectCount() const noexcept {
+        return objects_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] BlockPoolStatistics messageStatistics() const noexcept {
+        return messages_.statistics();
+    }
+
 protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
     virtual ~Executor() = default;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -97,6 +98,19 @@ public:
         return failedReports_.load(std::memory_order_relaxed);  // relaxed: no data follows
     }
 
+    // ---- Any thread: what the last check has found
+
+    [[nodiscard]] std::size_t lateCount() const noexcept {
+        return lateCount_.load(std::memory_order_relaxed);
+    }
+    /// The name of the object whose handler was reported last, or "" if no handler is late.
+    [[nodiscard]] const char* lateName() const noexcept {
+        return lateCount() == 0 ? "" : lateName_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t reportCount() const noexcept {
+        return reportCount_.load(std::memory_order_relaxed);
+    }
+
     /// Starts a thread that checks once in each interval. Call it once. Fails as setupError()
     /// describes if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
@@ -137,10 +151,18 @@ private:
             entry.progress = activity.progress;
             entry.wasAwake = activity.isAwake;
             entry.since = now;
-            entry.isReported = false;
+            endReport(entry);
         } else if (now - entry.since >= limit_ && !entry.isReported) {
             entry.isReported = true;
+            lateName_.store(entry.name, std::memory_order_relaxed);
+            lateCount_.fetch_add(1, std::memory_order_relaxed);
+            reportCount_.fetch_add(1, std::memory_order_relaxed);
             report(entry.name, now - entry.since);
+        }
+    }
+    void endReport(Entry& entry) noexcept {
+        if (std::exchange(entry.isReported, false)) {
+            lateCount_.fetch_sub(1, std::memory_order_relaxed);
         }
     }
     void report(const char* name, std::chrono::nanoseconds atLeast) {
@@ -155,8 +177,9 @@ private:
 #endif
     }
 
-    void forget(const Entry& entry) noexcept {
+    void forget(Entry& entry) noexcept {
         const Guard guard(mutex_);
+        endReport(entry);
         entries_.remove_if([&entry](const Entry& each) { return &each == &entry; });
     }
 
@@ -165,6 +188,10 @@ private:
     std::mutex mutex_;
     std::list<Entry> entries_;                     ///< guarded by mutex_
     std::atomic<std::uint64_t> failedReports_{0};  ///< written with mutex_
+    // Written with mutex_. Relaxed: no data follows.
+    std::atomic<std::uint64_t> reportCount_{0};
+    std::atomic<std::size_t> lateCount_{0};
+    std::atomic<const char*> lateName_{""};
     std::atomic<bool> isEnding_{false};
     Park changed_;
     std::thread thread_;

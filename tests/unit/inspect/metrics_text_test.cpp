@@ -1,5 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
+#include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 
 #include <gtest/gtest.h>
@@ -17,24 +18,22 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-std::string textOf(const std::vector<BusMetrics>& buses) {
+std::string textOf(const Inspector& inspector, MetricsFormat format = MetricsFormat::classic) {
     std::string text;
-    writeMetrics(buses, [&](std::string_view part) { text += part; });
+    writeMetrics(
+        inspector.snapshot(), [&](std::string_view part) { text += part; }, format);
     return text;
 }
 
-constexpr std::string_view oneType[] = {"Sample"};
-constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
-
-static_assert(
-    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<1>, decltype(oneType)&>,
-    "accounts that go away at once");
-static_assert(
-    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<2>&, decltype(oneType)&>,
-    "a name for each type");
+/// A bus with one type, with counts that are made up.
+struct Made {
+    BusStatistics<1> statistics{};
+    void operator()(ObjectReadings& out) const { detail::readBus(out, statistics, {"Sample"}); }
+};
 
 TEST(BusMetricsTextTest, IsThisText) {
-    BusStatistics<1> statistics{};
+    Made made;
+    BusStatistics<1>& statistics = made.statistics;
     std::uint64_t next = 1;
     for (MessageCounts& counts : statistics.counts[0]) {
         counts.published = 100 * next;
@@ -52,8 +51,10 @@ TEST(BusMetricsTextTest, IsThisText) {
     statistics.times[0] = {7, 1500ms, 1s};
     statistics.times[2] = {90, 42ns, 7us};
     statistics.highWater = 12;
+    Inspector inspector;
+    const auto watch = inspector.watch("vehicle", made);
     EXPECT_EQ(
-        textOf({{"vehicle", statistics, oneType}}),
+        textOf(inspector),
         R"(# HELP sluice_bus_published_total Messages that were accepted and have left the bus.
 # TYPE sluice_bus_published_total counter
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="low"} 100
@@ -102,9 +103,6 @@ sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="high"} 4
 sluice_bus_queued{bus="vehicle",priority="low"} 5
 sluice_bus_queued{bus="vehicle",priority="medium"} 10
 sluice_bus_queued{bus="vehicle",priority="high"} 15
-# HELP sluice_bus_high_water The most messages that were in the bus at once.
-# TYPE sluice_bus_high_water gauge
-sluice_bus_high_water{bus="vehicle"} 12
 # HELP sluice_bus_queue_time_seconds How long messages were in the bus.
 # TYPE sluice_bus_queue_time_seconds summary
 sluice_bus_queue_time_seconds_count{bus="vehicle",priority="low"} 7
@@ -118,6 +116,9 @@ sluice_bus_queue_time_seconds_sum{bus="vehicle",priority="high"} 0.000000042
 sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="low"} 1.000000000
 sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="medium"} 0.000000000
 sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="high"} 0.000007000
+# HELP sluice_bus_high_water The most messages that were in the bus at once.
+# TYPE sluice_bus_high_water gauge
+sluice_bus_high_water{bus="vehicle"} 12
 )");
 }
 
@@ -136,9 +137,11 @@ std::vector<std::string> linesThatBegin(std::string_view text, std::string_view 
 using Lines = std::vector<std::string>;
 
 TEST(BusMetricsTextTest, SeveralBusesShareTheFamilies) {
-    const BusStatistics<1> one{};
-    const BusStatistics<3> other{};
-    const std::string text = textOf({{"one", one, oneType}, {"other", other, testTypes}});
+    TestBus<24> bus;
+    Inspector inspector;
+    const auto one = inspector.watch("one", Made{});
+    const auto other = inspector.watch("other", bus);
+    const std::string text = textOf(inspector);
     EXPECT_EQ(linesThatBegin(text, "# TYPE sluice_bus_published_total").size(), 1U);
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"one\"").size(), 3U);
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"other\"").size(), 9U);
@@ -148,30 +151,46 @@ TEST(BusMetricsTextTest, SeveralBusesShareTheFamilies) {
 }
 
 TEST(BusMetricsTextTest, LabelsAreEscaped) {
-    const BusStatistics<1> statistics{};
-    const std::string text = textOf({{"a \"b\" \\ c\nd", statistics, oneType}});
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_high_water{"),
+    Inspector inspector;
+    const auto watch = inspector.watch("a \"b\" \\ c\nd", Made{});
+    EXPECT_EQ(linesThatBegin(textOf(inspector), "sluice_bus_high_water{"),
               (Lines{R"(sluice_bus_high_water{bus="a \"b\" \\ c\nd"} 0)"}));
 }
 
 TEST(BusMetricsTextTest, LabelsAreUtf8) {
-    const BusStatistics<1> statistics{};
-    const std::string text = textOf({{"\xC3\xA9 \xFF\xC3", statistics, oneType}});
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_high_water{").front(),
+    Inspector inspector;
+    const auto watch = inspector.watch("\xC3\xA9 \xFF\xC3", Made{});
+    EXPECT_EQ(linesThatBegin(textOf(inspector), "sluice_bus_high_water{").front(),
               "sluice_bus_high_water{bus=\"\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"} 0");
 }
 
 TEST(BusMetricsTextTest, LargestNumbersFit) {
-    BusStatistics<1> statistics{};
-    statistics.counts[0][0].published = std::numeric_limits<std::uint64_t>::max();
-    statistics.times[0].max = std::chrono::nanoseconds::max();
-    const std::string text = textOf({{"b", statistics, oneType}});
+    Made made;
+    made.statistics.counts[0][0].published = std::numeric_limits<std::uint64_t>::max();
+    made.statistics.times[0].max = std::chrono::nanoseconds::max();
+    Inspector inspector;
+    const auto watch = inspector.watch("b", made);
+    const std::string text = textOf(inspector);
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{").front(),
               R"(sluice_bus_published_total{bus="b",type="Sample",priority="low"} )"
               "18446744073709551615");
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_longest_queue_time_seconds{").front(),
               R"(sluice_bus_longest_queue_time_seconds{bus="b",priority="low"} )"
               "9223372036.854775807");
+}
+
+// OpenMetrics names a counter's family without `_total`, has units, and marks the end.
+TEST(BusMetricsTextTest, OpenMetrics) {
+    Inspector inspector;
+    const auto watch = inspector.watch("b", Made{});
+    const std::string text = textOf(inspector, MetricsFormat::openMetrics);
+    EXPECT_EQ(linesThatBegin(text, "# TYPE sluice_bus_published"),
+              Lines{"# TYPE sluice_bus_published counter"});
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{").size(), 3U);
+    EXPECT_EQ(linesThatBegin(text, "# UNIT"),
+              (Lines{"# UNIT sluice_bus_queue_time_seconds seconds",
+                     "# UNIT sluice_bus_longest_queue_time_seconds seconds"}));
+    EXPECT_EQ(text.substr(text.size() - 6), "# EOF\n");
 }
 
 }  // namespace

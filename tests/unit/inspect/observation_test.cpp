@@ -81,12 +81,17 @@ TEST_F(WatchdogTest, ReportsAHandlerOfAnActiveObjectOnce) {
     EXPECT_EQ(reports_, Reports{"keeper 100"});
     lookAfter(500ms);
     EXPECT_EQ(reports_, Reports{"keeper 100"}) << "once for each handler";
+    EXPECT_EQ(watchdog_.lateCount(), 1U);
+    EXPECT_STREQ(watchdog_.lateName(), "keeper");
     object.open();
     EXPECT_TRUE(object.stopAfterDrain(late()));
     object.join();
     lookAfter(1ms);
     lookAfter(500ms);
     EXPECT_EQ(reports_, Reports{"keeper 100"});
+    EXPECT_EQ(watchdog_.lateCount(), 0U);
+    EXPECT_STREQ(watchdog_.lateName(), "");
+    EXPECT_EQ(watchdog_.reportCount(), 1U);
 }
 
 TEST_F(WatchdogTest, ReportsAHandlerOfAnObjectOnAPool) {

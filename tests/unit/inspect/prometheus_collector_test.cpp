@@ -1,8 +1,6 @@
-#include "support/crew.hpp"
-#include "support/scale.hpp"
-#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
+#include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/inspect/prometheus_collector.hpp>
 
@@ -10,17 +8,12 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,23 +23,11 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-constexpr std::string_view oneType[] = {"Sample"};
-constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
-
-/// The part of a bus that a collector needs, with accounts that are made up.
-struct Accounts {
-    [[nodiscard]] BusStatistics<1> statistics() const { return made; }
-    BusStatistics<1> made{};
+/// A bus with one type, with counts that are made up.
+struct Made {
+    BusStatistics<1> statistics;
+    void operator()(ObjectReadings& out) const { detail::readBus(out, statistics, {"Sample"}); }
 };
-
-template <class Collector, class Bus>
-using ResultOfAdd = decltype(std::declval<Collector&>().add("bus", std::declval<Bus>(), oneType));
-template <class Bus, class = void>
-constexpr bool canAdd = false;
-template <class Bus>
-constexpr bool canAdd<Bus, std::void_t<ResultOfAdd<PrometheusCollector, Bus>>> = true;
-static_assert(canAdd<const Accounts&>);
-static_assert(!canAdd<Accounts>, "a bus that goes away at once");
 
 std::string textOf(const prometheus::Collectable& collector) {
     std::ostringstream text;
@@ -115,108 +96,35 @@ BusStatistics<1> unequalNumbers(std::uint64_t next) {
     return made;
 }
 
-TEST(PrometheusCollectorTest, TellsWhatTheTextTells) {
-    const Accounts one{unequalNumbers(1000)};
-    const Accounts other{unequalNumbers(2000)};
-    PrometheusCollector collector;
-    ASSERT_TRUE(collector.add("one", one, oneType));
-    ASSERT_TRUE(collector.add("the \"other\" \xFF", other, oneType));
+TEST(PrometheusCollectorTest, CollectsWhatTheTextHas) {
+    Inspector inspector;
+    const auto one = inspector.watch("one", Made{unequalNumbers(1000)});
+    const auto other = inspector.watch("the \"other\" \xFF", Made{unequalNumbers(2000)});
+    const PrometheusCollector collector(inspector);
 
     std::string written;
-    const BusMetrics shown[] = {{"one", one.made, oneType},
-                                {"the \"other\" \xFF", other.made, oneType}};
-    writeMetrics(shown, [&](std::string_view part) { written += part; });
+    writeMetrics(inspector.snapshot(), [&](std::string_view part) { written += part; });
 
     const std::string collected = textOf(collector);
     EXPECT_EQ(familiesOf(collected), familiesOf(written));
     const Samples samples = samplesOf(collected);
     EXPECT_EQ(samples, samplesOf(written));
-    EXPECT_EQ(valueOf(samples, R"(sluice_bus_high_water{bus="one"})"), one.made.highWater);
+    EXPECT_EQ(valueOf(samples, R"(sluice_bus_high_water{bus="one"})"),
+              unequalNumbers(1000).highWater);
     EXPECT_EQ(valueOf(samples, "sluice_bus_high_water{bus=\"the \\\"other\\\" \xEF\xBF\xBD\"}"),
-              other.made.highWater);
+              unequalNumbers(2000).highWater);
 }
 
 TEST(PrometheusCollectorTest, EachScrapeReadsTheBus) {
     TestBus<24> bus;
-    PrometheusCollector collector;
-    ASSERT_TRUE(collector.add("b", bus, testTypes));
-    const std::string name = R"(sluice_bus_published_total{bus="b",type="Sample",priority="low"})";
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), name), 0);
-    for (int i = 0; i < 7; ++i) {
-        (void)bus.publish(Sample{}, Priority::low);
-    }
+    Inspector inspector;
+    const auto watch = inspector.watch("b", bus);
+    const PrometheusCollector collector(inspector);
     const std::string queued = R"(sluice_bus_queued{bus="b",priority="low"})";
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), queued), 6);
-    bus.process(4);
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), queued), 2);
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), name), 4);
-}
-
-TEST(PrometheusCollectorTest, NamesAreUsedOnce) {
-    const Accounts one{unequalNumbers(1000)};
-    const Accounts other{unequalNumbers(2000)};
-    PrometheusCollector collector;
-    ASSERT_TRUE(collector.add("b", one, oneType));
-    EXPECT_FALSE(collector.add("b", other, oneType));
-    const std::string name = R"(sluice_bus_high_water{bus="b"})";
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), name), one.made.highWater);
-    EXPECT_TRUE(collector.remove("b"));
-    EXPECT_FALSE(collector.remove("b"));
-    EXPECT_EQ(samplesOf(textOf(collector)), Samples{});
-    ASSERT_TRUE(collector.add("b", other, oneType));
-    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), name), other.made.highWater);
-}
-
-/// Accounts that notice when they are read after they have gone.
-class GoingAccounts {
-public:
-    explicit GoingAccounts(std::atomic<std::uint64_t>& lateReads) : lateReads_(lateReads) {}
-
-    [[nodiscard]] BusStatistics<1> statistics() const {
-        reads_.fetch_add(1);
-        std::this_thread::yield();
-        lateReads_.fetch_add(hasGone_.load() ? 1 : 0);
-        return {};
-    }
-    void go() { hasGone_.store(true); }
-    [[nodiscard]] std::uint64_t reads() const { return reads_.load(); }
-
-private:
-    std::atomic<std::uint64_t>& lateReads_;
-    mutable std::atomic<std::uint64_t> reads_{0};
-    std::atomic<bool> hasGone_{false};
-};
-
-// Two threads scrape while buses come and go.
-TEST(PrometheusCollectorTest, RemovedBusIsReadNoMore) {
-    std::atomic<std::uint64_t> lateReads{0};
-    std::vector<std::unique_ptr<GoingAccounts>> gone;
-    std::atomic<bool> isOver{false};
-    PrometheusCollector collector;
-    std::atomic<std::size_t> removed{0};
-    const Watchdog watchdog(
-        [&](std::FILE* out) { std::fprintf(out, "%zu buses came and went\n", removed.load()); });
-    Crew crew;
-    for (int scraper = 0; scraper < 2; ++scraper) {
-        crew.add([&] {
-            while (!isOver.load()) {
-                (void)collector.Collect();
-            }
-        });
-    }
-    crew.start();
-    for (std::size_t i = 0; i < scaled(2000); ++i) {
-        gone.push_back(std::make_unique<GoingAccounts>(lateReads));
-        GoingAccounts& accounts = *gone.back();
-        EXPECT_TRUE(collector.add("b", accounts, oneType));
-        awaitThat([&] { return accounts.reads() != 0; });
-        EXPECT_TRUE(collector.remove("b"));
-        accounts.go();
-        removed.fetch_add(1);
-    }
-    isOver.store(true);
-    crew.join();
-    EXPECT_EQ(lateReads.load(), 0U);
+    (void)bus.publish(Sample{}, Priority::low);
+    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), queued), 1);
+    bus.process();
+    EXPECT_EQ(valueOf(samplesOf(textOf(collector)), queued), 0);
 }
 
 }  // namespace

@@ -1,0 +1,368 @@
+#pragma once
+
+#include <sluice/base/send_result.hpp>
+#include <sluice/bus/bus_statistics.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/inspect/detail/families.hpp>
+#include <sluice/inspect/detail/type_name.hpp>
+#include <sluice/inspect/snapshot.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+template <class MessageList, class Traits>
+class Bus;
+template <class Derived, class MessageList, class Traits>
+class ActiveObject;
+template <class Derived, class MessageList, class Traits>
+class PooledObject;
+template <class... Ts>
+struct Messages;
+class Executor;
+class Watchdog;
+
+namespace detail {
+
+// Which kind of object a watched object is: by its class or its base, or by what its functions
+// return.
+
+template <class L, class T>
+std::true_type isBus(const Bus<L, T>&);
+std::false_type isBus(...);
+template <class D, class L, class T>
+std::true_type isActive(const ActiveObject<D, L, T>&);
+std::false_type isActive(...);
+template <class D, class L, class T>
+std::true_type isPooled(const PooledObject<D, L, T>&);
+std::false_type isPooled(...);
+
+template <class Object>
+using StatisticsOf = decltype(std::declval<const Object&>().statistics());
+
+#define SLUICE_HAS(name, expression)                                                               \
+    template <class T, class = void>                                                               \
+    inline constexpr bool name = false;                                                            \
+    template <class T>                                                                             \
+    inline constexpr bool name<T, std::void_t<decltype(expression)>> = true
+SLUICE_HAS(hasInUse, std::declval<StatisticsOf<T>>().inUse);
+SLUICE_HAS(hasEnqueued, std::declval<StatisticsOf<T>>().enqueued);
+SLUICE_HAS(hasLogged, std::declval<StatisticsOf<T>>().logged);
+SLUICE_HAS(hasForEach, std::declval<StatisticsOf<T>>().forEach(
+                           std::declval<void (*)(const char*, std::uint64_t)>()));
+SLUICE_HAS(hasBlocks, std::declval<StatisticsOf<T>>().blocks);
+SLUICE_HAS(countsDropped, std::declval<const T&>().dropped());
+SLUICE_HAS(hasRoom, std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
+#undef SLUICE_HAS
+
+/// The names of a list's types, without namespaces unless two names would be the same.
+template <class... Ts>
+std::vector<std::string> namesOf(const Messages<Ts...>* /*list*/) {
+    const std::vector<std::string_view> brief{typeName<Ts>()...};
+    const std::vector<std::string_view> full{
+        argumentIn(textOfType<Ts>(), textOfType<double>(), "double")...};
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i != brief.size(); ++i) {
+        const bool isUnique = std::count(brief.begin(), brief.end(), brief[i]) == 1;
+        names.emplace_back(isUnique ? brief[i] : full[i]);
+    }
+    return names;
+}
+
+template <std::size_t Count>
+void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
+             const std::vector<std::string>& types) {
+    using namespace families;
+    for (std::size_t type = 0; type != Count; ++type) {
+        for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
+            const MessageCounts& counts = statistics.of(type, each);
+            const std::string& name = types[type];
+            const char* const priority = toString(each);
+            out.add(busPublished, counts.published, name, priority);
+            out.add(busRejected, counts.full, name, priority, "full");
+            out.add(busRejected, counts.closed, name, priority, "closed");
+            out.add(busDropped, counts.dropped, name, priority);
+            out.add(busDelivered, counts.delivered, name, priority);
+            out.add(busUnhandled, counts.unhandled, name, priority);
+            out.add(busDiscarded, counts.discarded, name, priority);
+            out.add(busExpired, counts.expired, name, priority);
+            out.add(busFailures, counts.failed, name, priority);
+        }
+    }
+    for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
+        const char* const priority = toString(each);
+        const auto index = static_cast<std::size_t>(each);
+        out.add(busQueued, statistics.queued[index], {}, priority);
+        out.addSummary(busTime, statistics.times[index].count, statistics.times[index].sum,
+                       priority);
+        out.add(busLongestTime, statistics.times[index].max, priority);
+    }
+    out.add(busHighWater, statistics.highWater);
+}
+
+/// Reads a bus, or the mailbox of an active object.
+template <class List, class Traits, class Object>
+void readMailbox(ObjectReadings& out, const Object& object, const std::vector<std::string>& types) {
+    using BusType = Bus<List, Traits>;
+    if constexpr (Traits::statistics) {
+        readBus(out, object.statistics(), types);
+        for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
+            if (Traits::priorities || each == Priority::medium) {
+                out.add(families::busRoom, BusType::roomOf(each), {}, toString(each));
+            }
+        }
+    } else {
+        out.add(families::queueLength, object.sizeApprox());
+        out.add(families::queueRoom, BusType::capacity());
+    }
+}
+
+template <class List, class Traits>
+void readClass(ObjectReadings& out, const Bus<List, Traits>& bus,
+               const std::vector<std::string>& types) {
+    readMailbox<List, Traits>(out, bus, types);
+}
+template <class Derived, class List, class Traits>
+void readClass(ObjectReadings& out, const ActiveObject<Derived, List, Traits>& object,
+               const std::vector<std::string>& types) {
+    readMailbox<List, Traits>(out, object, types);
+    out.add(families::objectFailures, object.failures());
+    out.add(families::objectRestarts, object.restarts());
+}
+template <class Derived, class List, class Traits>
+void readClass(ObjectReadings& out, const PooledObject<Derived, List, Traits>& object,
+               const std::vector<std::string>& /*types*/) {
+    const auto statistics = object.statistics();
+    out.add(families::objectFailures, statistics.failed);
+    out.add(families::objectRestarts, statistics.restarts);
+    out.add(families::objectDiscarded, statistics.discarded);
+    out.add(families::objectRejected, statistics.full, {}, {}, "full");
+    out.add(families::objectRejected, statistics.closed, {}, {}, "closed");
+    out.add(families::objectQueued, object.sizeApprox());
+    out.add(families::objectRoom, object.capacity());
+}
+template <class Object>
+void readTimes(ObjectReadings& out, const Object& object) {
+    const auto times = object.handlerTimes();
+    out.add(families::objectHandled, times.handled);
+    out.add(families::objectBusy, times.inHandlers);
+    out.add(families::objectLongest, times.longestHandler);
+}
+
+template <class D, class L, class T>
+std::vector<std::string> typesOf(const ActiveObject<D, L, T>& /*object*/) {
+    return namesOf(static_cast<const L*>(nullptr));
+}
+template <class L, class T>
+std::vector<std::string> typesOf(const Bus<L, T>& /*bus*/) {
+    return namesOf(static_cast<const L*>(nullptr));
+}
+
+/// Reads objects that are recognised by what their functions return.
+template <class Object>
+void readByFunctions(ObjectReadings& out, const Object& object) {
+    using namespace families;
+    if constexpr (hasInUse<Object>) {
+        const auto statistics = object.statistics();
+        if constexpr (hasBlocks<Object>) {
+            out.add(poolSize, statistics.blocks);
+        } else {
+            out.add(poolSize, statistics.buffers);
+        }
+        out.add(poolUsed, statistics.inUse);
+        out.add(poolExhausted, statistics.exhausted);
+    } else if constexpr (hasEnqueued<Object>) {
+        const auto statistics = object.statistics();
+        out.add(eventsEnqueued, statistics.enqueued);
+        out.add(eventsRejected, statistics.rejected);
+        out.add(eventsDiscarded, statistics.discarded);
+        out.add(eventsProcessed, statistics.processed);
+        out.add(eventsQueued, statistics.queued);
+        out.add(eventsHighWater, statistics.highWater);
+    } else if constexpr (hasLogged<Object>) {
+        const auto statistics = object.statistics();
+        out.add(logLogged, statistics.logged);
+        out.add(logWritten, statistics.written);
+        out.add(logRejected, statistics.rejected);
+        out.add(logDropped, statistics.dropped);
+        out.add(logLost, statistics.lost_in_sinks);
+        out.add(logStalls, statistics.stalls);
+        out.add(logQueued, statistics.messages);
+        out.add(logBytes, statistics.bytes);
+    } else if constexpr (hasForEach<Object>) {
+        object.statistics().forEach(
+            [&out](const char* name, std::uint64_t value) { out.add(bridgeCount, value, name); });
+    } else {
+        static_assert(hasRoom<Object>,
+                      "an Inspector watches a bus, active object, queue, event queue, pool, "
+                      "executor, log back end, watchdog or bridge; for anything else, pass a "
+                      "function that adds the numbers");
+        out.add(queueLength, object.sizeApprox());
+        if (object.capacity() != unlimited) {
+            out.add(queueRoom, object.capacity());
+        }
+        if constexpr (countsDropped<Object>) {
+            out.add(queueDropped, object.dropped());
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Reads the numbers of the objects that a program shows: for metrics, the live page, or a test.
+///
+///     sluice::Inspector inspector;
+///     const auto watched = inspector.watch("control", bus);
+///     std::string text;
+///     sluice::writeMetrics(inspector.snapshot(), [&](std::string_view part) { text += part; });
+///
+/// It watches buses, active and pooled objects, the queues and rings, event queues, memory pools,
+/// executors, the back end of a log, watchdogs and bridges. There is no global list: two inspectors
+/// share nothing.
+///
+/// Thread safety: any thread may call any member. A snapshot blocks no thread that publishes or
+/// consumes: it calls statistics() of each object. watch() and the end of a watch wait for a
+/// snapshot.
+///
+/// Performance: free for the watched objects. watch() and snapshot() allocate.
+class Inspector {
+    struct Source {
+        std::uint64_t id;
+        std::string name;
+        std::function<void(ObjectReadings&)> read;
+    };
+    struct State {
+        std::mutex mutex;
+        std::vector<Source> sources;  ///< guarded by mutex, as the two below
+        std::vector<Flow> flows;
+        std::uint64_t lastId = 0;
+    };
+
+public:
+    /// Shows an object while the watch exists. Declare it after the object, or end it before; it
+    /// may outlive the inspector.
+    class [[nodiscard]] Watch {
+    public:
+        Watch() = default;
+        Watch(Watch&&) noexcept = default;
+        Watch& operator=(Watch&& other) noexcept {
+            end();
+            state_ = std::move(other.state_);
+            id_ = other.id_;
+            return *this;
+        }
+        ~Watch() { end(); }
+
+        /// Waits for a running snapshot, and removes the object. Idempotent.
+        void end() noexcept {
+            if (const auto state = std::move(state_)) {
+                const std::lock_guard lock(state->mutex);
+                auto& sources = state->sources;
+                sources.erase(std::remove_if(sources.begin(), sources.end(),
+                                             [this](const Source& each) { return each.id == id_; }),
+                              sources.end());
+            }
+        }
+
+    private:
+        friend class Inspector;
+        Watch(std::shared_ptr<State> state, std::uint64_t id) noexcept
+            : state_(std::move(state)), id_(id) {}
+
+        std::shared_ptr<State> state_;
+        std::uint64_t id_ = 0;
+    };
+
+    /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`.
+    template <class Object>
+    Watch watch(std::string name, const Object& object) {
+        using namespace detail;
+        if constexpr (std::is_invocable_v<const Object&, ObjectReadings&>) {
+            return add(std::move(name), object);
+        } else if constexpr (decltype(isBus(object))::value) {
+            return add(std::move(name), [&object, types = typesOf(object)](ObjectReadings& out) {
+                readClass(out, object, types);
+            });
+        } else if constexpr (decltype(isActive(object))::value) {
+            return add(std::move(name), [&object, types = typesOf(object)](ObjectReadings& out) {
+                readClass(out, object, types);
+                readTimes(out, object);
+            });
+        } else if constexpr (decltype(isPooled(object))::value) {
+            return add(std::move(name), [&object](ObjectReadings& out) {
+                readClass(out, object, {});
+                readTimes(out, object);
+            });
+        } else if constexpr (std::is_base_of_v<Watchdog, Object>) {
+            return add(std::move(name), [&object](ObjectReadings& out) {
+                out.add(families::watchdogLate, object.lateCount(), object.lateName());
+                out.add(families::watchdogReports, object.reportCount());
+            });
+        } else if constexpr (std::is_convertible_v<const Object&, const Executor&>) {
+            return add(std::move(name), [&object](ObjectReadings& out) {
+                const auto messages = object.messageStatistics();
+                out.add(families::executorObjects, object.objectCount());
+                out.add(families::poolSize, messages.blocks);
+                out.add(families::poolUsed, messages.inUse);
+                out.add(families::poolExhausted, messages.exhausted);
+            });
+        } else {
+            return add(std::move(name),
+                       [&object](ObjectReadings& out) { readByFunctions(out, object); });
+        }
+    }
+    /// Refused: a temporary object. A temporary function is copied.
+    template <class Object, std::enable_if_t<!std::is_lvalue_reference_v<Object> &&
+                                                 !std::is_invocable_v<Object&, ObjectReadings&>,
+                                             int> = 0>
+    Watch watch(std::string name, Object&& object) = delete;
+
+    /// Draws an arrow between two names. A name that nothing watches becomes a node, for example a
+    /// thread that publishes. With the name of a message type, the arrow shows the type's rate.
+    void addFlow(std::string from, std::string to, std::string type = {}) {
+        const std::lock_guard lock(state_->mutex);
+        state_->flows.push_back({std::move(from), std::move(to), std::move(type)});
+    }
+
+    /// Reads all objects, in the order of their watches. Functions that were passed to watch() must
+    /// not call the inspector.
+    [[nodiscard]] Snapshot snapshot() const {
+        const std::lock_guard lock(state_->mutex);
+        Snapshot result{std::chrono::steady_clock::now(), {}, state_->flows};
+        result.objects.reserve(state_->sources.size());
+        for (const Source& source : state_->sources) {
+            source.read(result.objects.emplace_back(ObjectReadings{source.id, source.name, {}}));
+        }
+        return result;
+    }
+
+private:
+    Watch add(std::string name, std::function<void(ObjectReadings&)> read) {
+        const std::lock_guard lock(state_->mutex);
+        auto& sources = state_->sources;
+        std::string unique = name;
+        for (std::size_t number = 2;
+             std::any_of(sources.begin(), sources.end(),
+                         [&unique](const Source& each) { return each.name == unique; });
+             ++number) {
+            unique = name + " " + std::to_string(number);
+        }
+        sources.push_back({++state_->lastId, std::move(unique), std::move(read)});
+        return Watch(state_, state_->lastId);
+    }
+
+    const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace sluice

@@ -1,0 +1,354 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+#include <sluice/event/event_queue.hpp>
+#include <sluice/inspect/findings.hpp>
+#include <sluice/inspect/inspector.hpp>
+#include <sluice/inspect/watchdog.hpp>
+#include <sluice/memory/block_pool.hpp>
+#include <sluice/memory/buffer_pool.hpp>
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/overwrite_ring.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using namespace std::chrono_literals;
+namespace families = detail::families;
+
+/// The readings of an object that alone is watched.
+template <class Object>
+ObjectReadings readingsOf(const Object& object) {
+    Inspector inspector;
+    const auto watch = inspector.watch("it", object);
+    return inspector.snapshot().objects.at(0);
+}
+
+TEST(InspectorTest, ReadsABus) {
+    TestBus<24> bus;
+    for (int i = 0; i < 7; ++i) {
+        (void)bus.publish(Sample{}, Priority::low);
+    }
+    (void)bus.publish(Alarm{}, Priority::high);
+    (void)bus.processWith(overload([](const Alarm&) {}, [](const auto&) {}), 3);
+    const ObjectReadings readings = readingsOf(bus);
+    const auto statistics = bus.statistics();
+    EXPECT_EQ(readings.sum(families::busQueued, "low"), 4U);
+    EXPECT_EQ(readings.sum(families::busPublished, "low"), 2U);
+    EXPECT_EQ(readings.sum(families::busRejected, "low", "full"), 1U);
+    EXPECT_EQ(readings.sum(families::busDelivered), 3U);
+    EXPECT_EQ(readings.sum(families::busRoom, "low"), bus.roomOf(Priority::low));
+    EXPECT_EQ(readings.sum(families::busTime, "high", "count"), statistics.times[2].count);
+    EXPECT_EQ(readings.sum(families::busHighWater), statistics.highWater);
+    EXPECT_EQ(readings.readings.front().type, "Sample");
+}
+
+struct Bare : BareBusTraits {
+    static constexpr std::size_t depth = 16;
+};
+TEST(InspectorTest, ABusWithoutStatisticsIsAQueue) {
+    Bus<Messages<Sample>, Bare> bus;
+    (void)bus.publish(Sample{});
+    const ObjectReadings readings = readingsOf(bus);
+    EXPECT_EQ(readings.sum(families::queueLength), 1U);
+    EXPECT_EQ(readings.sum(families::queueRoom), bus.capacity());
+}
+
+namespace one {
+struct Same {};
+}  // namespace one
+namespace two {
+struct Same {};
+}  // namespace two
+TEST(InspectorTest, TypesOfTheSameNameAreToldApart) {
+    using List = Messages<one::Same, Sample, two::Same>;
+    const auto names = detail::namesOf(static_cast<const List*>(nullptr));
+    EXPECT_NE(names[0], names[2]);
+    EXPECT_EQ(names[1], "Sample");
+}
+
+template <class Queue>
+class InspectedQueueTest : public testing::Test {};
+using Queues = testing::Types<SpscRing<int, 8>, MpscRing<int, 8>, MpmcRing<int, 8>,
+                              OverwriteRing<int, 8>, BlockingQueue<MpmcRing<int, 8>>>;
+TYPED_TEST_SUITE(InspectedQueueTest, Queues);
+
+TYPED_TEST(InspectedQueueTest, HasItsLengthAndRoom) {
+    TypeParam queue;
+    (void)queue.tryPush(1);
+    (void)queue.tryPush(2);
+    const ObjectReadings readings = readingsOf(queue);
+    EXPECT_EQ(readings.sum(families::queueLength), 2U);
+    EXPECT_EQ(readings.sum(families::queueRoom), queue.capacity());
+    EXPECT_EQ(readings.has(families::queueDropped),
+              (std::is_same_v<TypeParam, OverwriteRing<int, 8>>));
+}
+
+TEST(InspectorTest, ReadsLanesAndQueuesOfSegments) {
+    MpscLanes<int> lanes(8);
+    SegmentQueue<int> segments;
+    (void)segments.tryPush(1);
+    EXPECT_EQ(readingsOf(lanes).sum(families::queueLength), 0U);
+    EXPECT_EQ(readingsOf(segments).sum(families::queueLength), 1U);
+}
+
+TEST(InspectorTest, ReadsAnEventQueue) {
+    EventQueue<int, void()> queue;
+    queue.enqueue(1);
+    queue.enqueue(2);
+    (void)queue.processOne();
+    const ObjectReadings readings = readingsOf(queue);
+    EXPECT_EQ(readings.sum(families::eventsEnqueued), 2U);
+    EXPECT_EQ(readings.sum(families::eventsProcessed), 1U);
+    EXPECT_EQ(readings.sum(families::eventsQueued), 1U);
+}
+
+TEST(InspectorTest, ReadsPools) {
+    BlockPoolOptions options;
+    options.blockSize = 8;
+    options.capacity = 4;
+    options.isExact = true;
+    BlockPool pool(options);
+    void* const block = pool.tryAllocate();
+    EXPECT_EQ(readingsOf(pool).sum(families::poolUsed), 1U);
+    EXPECT_EQ(readingsOf(pool).sum(families::poolSize), 4U);
+    pool.deallocate(block);
+}
+
+struct Work {};
+class Active : public ActiveObject<Active, Messages<Work>> {
+public:
+    void handle(const Work& /*work*/) {}
+};
+class Pooled : public PooledObject<Pooled, Messages<Work>> {
+public:
+    void handle(const Work& /*work*/) {}
+};
+
+TEST(InspectorTest, ReadsObjectsAndTheirExecutor) {
+    Running<Active> active;
+    ThreadPool pool(1);
+    Running<Pooled> pooled(pool);
+    EXPECT_EQ(readingsOf(pool).sum(families::executorObjects), 1U);
+    (void)active.post(Work{});
+    (void)pooled.post(Work{});
+    const auto late = std::chrono::steady_clock::now() + 1min;
+    EXPECT_TRUE(active.stopAfterDrain(late));
+    EXPECT_TRUE(pooled.stopAfterDrain(late));
+    EXPECT_EQ(readingsOf(active).sum(families::objectHandled), 1U);
+    EXPECT_EQ(readingsOf(active).sum(families::busDelivered), 1U);
+    EXPECT_EQ(readingsOf(pooled).sum(families::objectHandled), 1U);
+    EXPECT_EQ(readingsOf(pooled).sum(families::objectRoom), pooled.capacity());
+}
+
+struct Bridge {
+    struct Statistics {
+        template <class F>
+        void forEach(F&& f) const {
+            f("sent", std::uint64_t{3});
+        }
+    };
+    static Statistics statistics() { return {}; }
+};
+
+TEST(InspectorTest, ReadsBridgesAndFunctions) {
+    const ObjectReadings bridge = readingsOf(Bridge{});
+    EXPECT_EQ(bridge.readings.at(0).type, "sent");
+    static constexpr MetricFamily heat{"heat", "stove", MetricFamily::Kind::gauge, false, "Heat."};
+    Inspector inspector;
+    const auto watch = inspector.watch("stove", [](ObjectReadings& out) { out.add(heat, 42); });
+    EXPECT_EQ(inspector.snapshot().objects.at(0).sum(heat), 42U);
+}
+
+TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
+    const SpscRing<int, 8> queue{};
+    Inspector inspector;
+    const auto first = inspector.watch("q", queue);
+    auto second = inspector.watch("q", queue);
+    EXPECT_EQ(inspector.snapshot().objects.at(1).name, "q 2");
+    second.end();
+    second.end();
+    EXPECT_EQ(inspector.snapshot().objects.size(), 1U);
+    second = inspector.watch("q", queue);
+    EXPECT_EQ(inspector.snapshot().objects.at(1).id, 3U);
+}
+
+TEST(InspectorTest, AWatchMayOutliveItsInspector) {
+    const SpscRing<int, 8> queue{};
+    auto inspector = std::make_unique<Inspector>();
+    const auto watch = inspector->watch("q", queue);
+    inspector.reset();
+}
+
+TEST(InspectorTest, TwoInspectorsShareNothing) {
+    const SpscRing<int, 8> queue{};
+    Inspector one;
+    const Inspector other;
+    const auto watch = one.watch("q", queue);
+    EXPECT_EQ(other.snapshot().objects.size(), 0U);
+}
+
+template <class Object>
+using ResultOfWatch = decltype(std::declval<Inspector&>().watch("", std::declval<Object>()));
+template <class Object, class = void>
+constexpr bool canWatch = false;
+template <class Object>
+constexpr bool canWatch<Object, std::void_t<ResultOfWatch<Object>>> = true;
+static_assert(canWatch<const SpscRing<int, 8>&> && canWatch<SpscRing<int, 8>&>);
+static_assert(!canWatch<SpscRing<int, 8>>, "an object that goes away at once");
+
+/// Notices when it is read after its watch has ended.
+class Going {
+public:
+    explicit Going(std::atomic<std::uint64_t>& lateReads) : lateReads_(lateReads) {}
+    [[nodiscard]] std::size_t sizeApprox() const {
+        reads_.fetch_add(1);
+        std::this_thread::yield();
+        lateReads_.fetch_add(hasGone_.load() ? 1 : 0);
+        return 0;
+    }
+    [[nodiscard]] static std::size_t capacity() { return 8; }
+    void go() { hasGone_.store(true); }
+    [[nodiscard]] std::uint64_t reads() const { return reads_.load(); }
+
+private:
+    std::atomic<std::uint64_t>& lateReads_;
+    mutable std::atomic<std::uint64_t> reads_{0};
+    std::atomic<bool> hasGone_{false};
+};
+
+// Two threads take snapshots while objects come and go.
+TEST(InspectorTest, AnObjectIsNotReadAfterTheEndOfItsWatch) {
+    std::atomic<std::uint64_t> lateReads{0};
+    std::vector<std::unique_ptr<Going>> gone;
+    std::atomic<bool> isOver{false};
+    Inspector inspector;
+    std::atomic<std::size_t> ended{0};
+    const test::Watchdog patience(
+        [&](std::FILE* out) { std::fprintf(out, "%zu watches ended\n", ended.load()); });
+    Crew crew;
+    for (int reader = 0; reader < 2; ++reader) {
+        crew.add([&] {
+            while (!isOver.load()) {
+                (void)inspector.snapshot();
+            }
+        });
+    }
+    crew.start();
+    for (std::size_t i = 0; i < scaled(2000); ++i) {
+        Going& object = *gone.emplace_back(std::make_unique<Going>(lateReads));
+        {
+            const auto watch = inspector.watch("it", object);
+            awaitThat([&] { return object.reads() != 0; });
+        }
+        object.go();
+        ended.fetch_add(1);
+    }
+    isOver.store(true);
+    crew.join();
+    EXPECT_EQ(lateReads.load(), 0U);
+}
+
+// ---- Findings
+
+/// Two snapshots, a second apart.
+class FindingsTest : public testing::Test {
+protected:
+    FindingsTest() {
+        before_.time = std::chrono::steady_clock::time_point(1h);
+        now_.time = before_.time + 1s;
+        before_.objects.push_back({1, "it", {}});
+        now_.objects.push_back({1, "it", {}});
+    }
+    ObjectReadings& before() { return before_.objects[0]; }
+    ObjectReadings& now() { return now_.objects[0]; }
+    [[nodiscard]] std::vector<std::string> texts() const {
+        std::vector<std::string> texts;
+        for (const Finding& each : findings(before_, now_)) {
+            texts.push_back((each.isFault ? "! " : "? ") + each.object + ": " + each.text);
+        }
+        return texts;
+    }
+    using Texts = std::vector<std::string>;
+
+    Snapshot before_;
+    Snapshot now_;
+};
+
+TEST_F(FindingsTest, ARefusedPriorityNamesItsCause) {
+    before().add(families::busRejected, 100, "Scan", "low", "full");
+    now().add(families::busRejected, 350, "Scan", "low", "full");
+    now().add(families::busQueued, 120, {}, "low");
+    now().add(families::busRoom, 120, {}, "low");
+    now().addSummary(families::busTime, 200, 800ms, "low");
+    now().add(families::objectHandled, 200);
+    now().add(families::objectBusy, 960ms);
+    EXPECT_EQ(texts(), Texts{"! it: low is refused: 250 messages/s found no room, 120 of 120 "
+                             "places are taken, messages wait 4.0 ms on average: its handlers take "
+                             "96 % of its thread's time, 4.8 ms for a message"});
+}
+
+TEST_F(FindingsTest, ABusyHandlerIsAWarning) {
+    now().add(families::objectHandled, 10);
+    now().add(families::objectBusy, 900ms);
+    EXPECT_EQ(texts(), Texts{"? it: its handlers take 90 % of its thread's time, 90 ms for a "
+                             "message"});
+}
+
+TEST_F(FindingsTest, FullQueuesAndLosses) {
+    now().add(families::queueLength, 64);
+    now().add(families::queueRoom, 64);
+    now().add(families::queueDropped, 3);
+    now().add(families::logDropped, 2);
+    now().add(families::watchdogLate, 1, "motor");
+    EXPECT_EQ(texts(),
+              (Texts{"? it: full: 64 of 64 messages wait", "! it: 3.0 old messages/s are dropped",
+                     "! it: 2.0 old records/s are dropped",
+                     "! it: a handler of 'motor' has not returned in time"}));
+}
+
+TEST_F(FindingsTest, WhatHappenedBeforeIsNoFinding) {
+    before().add(families::queueDropped, 3);
+    now().add(families::queueDropped, 3);
+    EXPECT_EQ(texts(), Texts{});
+    now_.time = before_.time;
+    before().readings.clear();
+    EXPECT_EQ(texts(), Texts{}) << "no time has passed";
+}
+
+// A later object of the same name begins with zero.
+TEST_F(FindingsTest, ObjectsAreComparedByTheirWatch) {
+    before().add(families::queueDropped, 30);
+    now().add(families::queueDropped, 2);
+    now().id = 2;
+    EXPECT_EQ(texts(), Texts{"! it: 2.0 old messages/s are dropped"});
+}
+
+}  // namespace
+}  // namespace sluice

@@ -28,6 +28,17 @@ struct Token {
 
 }  // namespace sluice::bench
 
+// CAF since 1.0 numbers its message types and has another call to send.
+#if defined(CAF_VERSION_MAJOR) && CAF_VERSION_MAJOR >= 1
+#define SLUICE_CAF_1
+CAF_BEGIN_TYPE_ID_BLOCK(sluice_bench, first_custom_type_id)
+CAF_ADD_TYPE_ID(sluice_bench, (sluice::bench::SmallActorMessage))
+CAF_ADD_TYPE_ID(sluice_bench, (sluice::bench::ActorMessage))
+CAF_ADD_TYPE_ID(sluice_bench, (sluice::bench::LargeActorMessage))
+CAF_ADD_TYPE_ID(sluice_bench, (sluice::bench::Token))
+CAF_END_TYPE_ID_BLOCK(sluice_bench)
+#endif
+
 // Messages of one process, never serialised.
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::SmallActorMessage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::ActorMessage)
@@ -39,6 +50,19 @@ namespace sluice::bench {
 namespace {
 
 template <class Message>
+void sendTo(const caf::actor& object, Message&& message) {
+#if defined(SLUICE_CAF_1)
+    caf::anon_mail(std::forward<Message>(message)).send(object);
+#else
+    caf::anon_send(object, std::forward<Message>(message));
+#endif
+}
+
+void endOf(const caf::actor& object) {
+    sendTo(object, caf::exit_msg{{}, caf::exit_reason::user_shutdown});
+}
+
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t /*capacity*/, Handled& handled)
@@ -47,10 +71,10 @@ public:
           })) {}
     Receiver(const Receiver&) = delete;
     Receiver& operator=(const Receiver&) = delete;
-    ~Receiver() { caf::anon_send_exit(object_, caf::exit_reason::user_shutdown); }
+    ~Receiver() { endOf(object_); }
 
     bool tryPush(const Message& message) {
-        caf::anon_send(object_, message);
+        sendTo(object_, message);
         return true;
     }
 
@@ -69,12 +93,17 @@ public:
           self_(system_) {}
     Replier(const Replier&) = delete;
     Replier& operator=(const Replier&) = delete;
-    ~Replier() { caf::anon_send_exit(object_, caf::exit_reason::user_shutdown); }
+    ~Replier() { endOf(object_); }
 
     std::uint64_t ask(std::uint64_t number) {
         std::uint64_t reply = 0;
-        self_->request(object_, caf::infinite, number)
-            .receive([&reply](std::uint64_t value) { reply = value; }, [](const caf::error&) {});
+#if defined(SLUICE_CAF_1)
+        auto request = self_->mail(number).request(object_, caf::infinite);
+#else
+        auto request = self_->request(object_, caf::infinite, number);
+#endif
+        std::move(request).receive([&reply](std::uint64_t value) { reply = value; },
+                                   [](const caf::error&) {});
         return reply;
     }
 
@@ -85,14 +114,27 @@ private:
     caf::scoped_actor self_;
 };
 
-/// The next member comes as a message, as all of them must be there before.
-caf::behavior member(caf::stateful_actor<caf::actor>* self) {
-    return {[self](const caf::actor& next) { self->state = next; },
-            [self](const Token& token) {
+struct Member {
+    caf::actor next;
+};
+
+/// The next member is sent as a message, because all members must exist before.
+caf::behavior member(caf::stateful_actor<Member>* self) {
+#if defined(SLUICE_CAF_1)
+    Member& state = self->state();
+    const auto send = [self](const caf::actor& to, const Token& token) {
+        self->mail(token).send(to);
+    };
+#else
+    Member& state = self->state;
+    const auto send = [self](const caf::actor& to, const Token& token) { self->send(to, token); };
+#endif
+    return {[&state](const caf::actor& next) { state.next = next; },
+            [&state, send](const Token& token) {
                 if (token.left == 0) {
                     token.done->set_value(token.made);
                 } else {
-                    self->send(self->state, Token{token.left - 1, token.made + 1, token.done});
+                    send(state.next, Token{token.left - 1, token.made + 1, token.done});
                 }
             }};
 }
@@ -105,20 +147,20 @@ public:
             members_.push_back(system_->spawn(member));
         }
         for (std::size_t i = 0; i < objects; ++i) {
-            caf::anon_send(members_[i], members_[(i + 1) % objects]);
+            sendTo(members_[i], members_[(i + 1) % objects]);
         }
     }
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
     ~Ring() {
         for (caf::actor& each : members_) {
-            caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
+            endOf(each);
         }
     }
 
     std::uint64_t pass(std::uint64_t hops) {
         std::promise<std::uint64_t> done;
-        caf::anon_send(members_.front(), Token{hops, 0, &done});
+        sendTo(members_.front(), Token{hops, 0, &done});
         return done.get_future().get();
     }
 
@@ -137,9 +179,15 @@ private:
 }  // namespace
 
 void addCaf(ActorSubjects& subjects) {
+#if defined(SLUICE_CAF_1)
+    caf::init_global_meta_objects<caf::id_block::sluice_bench>();
+    caf::core::init_global_meta_objects();
+#endif
     Subject info;
     info.library = "CAF";
+#if !defined(SLUICE_CAF_GIVEN)
     info.prebuilt = true;
+#endif
     info.version = std::to_string(CAF_VERSION / 10000) + "." +
                    std::to_string(CAF_VERSION / 100 % 100) + "." +
                    std::to_string(CAF_VERSION % 100);

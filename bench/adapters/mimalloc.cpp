@@ -31,7 +31,9 @@ void addMimalloc(MemorySubjects& subjects) {
     Subject info;
     info.id = "mimalloc";
     info.library = "mimalloc";
+#if !defined(SLUICE_MIMALLOC_GIVEN)
     info.prebuilt = true;
+#endif
     const int version = mi_version();
     info.version = std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) + "." +
                    std::to_string(version % 10);

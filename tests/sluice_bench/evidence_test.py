@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import sample
 from sample import result
-from sluice_bench import evidence
-from sluice_bench.record import BadInput
+from sluice_bench import evidence, overview, page
+from sluice_bench.record import BadInput, load
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = '{ work = "a message", scenario = "queues/spsc", a = "ours/Ring", b = "peer/Queue" }'
@@ -117,3 +117,46 @@ def test_ratios_are_those_of_the_files(of_the_tree):
 def test_the_pages_of_the_tree_show_what_the_files_say(of_the_tree):
     for page, text in of_the_tree.pages(ROOT).items():
         assert page.read_text(encoding="utf-8") == text, f"{page}: run ./dev bench evidence"
+
+
+CHART = """
+[chart]
+picture = "docs/times.svg"
+title = "Times"
+note = ""
+ratio = "ours / theirs"
+unsteady = "* unsteady"
+rows = [{ work = "a message", scenario = "queues/spsc", a = "ours/Ring", name_a = "Ring", b = "peer/Queue", name_b = "Queue" }]
+"""
+
+
+def chart_of(root):
+    evidence.write(root, root / "docs/evidence")
+    return (root / "docs/times.svg").read_text(encoding="utf-8")
+
+
+def test_bars_of_the_chart_begin_at_zero_and_a_loss_is_a_loss(tree):
+    svg = chart_of(tree(two(ours=20.0, peer=10.0), CHART, "# Page\n"))
+    ours, theirs = (float(each) for each in re.findall(r'class="(?:own|other)"[^>]* width="([\d.]+)"', svg))
+    assert ours == pytest.approx(2 * theirs, abs=0.2)
+    assert re.search(r'class="slower"[^>]*>2\.00<', svg)
+    assert "* unsteady" not in svg
+
+
+def test_the_chart_marks_what_is_not_steady(tree):
+    svg = chart_of(tree(two(), CHART, "# Page\n", machine=[{"scenario": "spsc", "steady": False}]))
+    assert "10 ns *<" in svg and "* unsteady" in svg
+
+
+def test_a_subject_that_the_chart_misses_is_named(tree):
+    with pytest.raises(BadInput, match="queues/spsc was run without a subject of the chart"):
+        tree.write(two(), CHART.replace("peer/Queue", "peer/Other"), "# Page\n")
+
+
+def test_a_report_opens_with_the_rows_of_its_file(tree, tmp_path, monkeypatch):
+    record = load(tree(two(), CHART) / "docs/evidence/queues.json.xz")
+    monkeypatch.setattr(overview, "TABLES", tmp_path / "docs/evidence/tables.toml")
+    text = page.render(record)
+    assert 0 < text.index('<svg class="times"') < text.index('<section id="verdict">')
+    monkeypatch.setattr(overview, "TABLES", tmp_path / "none")
+    assert '<svg class="times"' not in page.render(record)

@@ -12,6 +12,7 @@ scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours
 with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
 the raw file, `{version}` for the version of `b` in brackets, and `{word}` for any other word of the row. A table may take the rows of another one
 (`rows_of`), or those of them that have a word (`rows_with`). The tables `files` and `counts` are there without a description.
+A table with a `picture` is drawn into that file instead: a chart of the times of `a`, `b` and, if it is there, `c`.
 """
 
 import json
@@ -20,11 +21,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from . import contents, estimates, markdown, reproduce
+from . import contents, markdown, overview, reproduce
 from .measure import figure_text, significant
-from .record import BadInput, is_invalid, load, rejected_share, rounds, stat
+from .record import BadInput, is_invalid, load, rejected_share, stat
 
 RAW = ".json.xz"
 PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -79,11 +78,9 @@ def ratio(first, second, steady):
     """First divided by second: the median over pairs of rounds, and the interval of the sign test."""
     if is_invalid(first) or is_invalid(second):
         return "INVALID"
-    length = min(len(rounds(first)), len(rounds(second)))
-    pairs = np.array(rounds(first)[:length]) / np.array(rounds(second)[:length])
-    low, high = estimates.sign_interval(pairs)
+    value, low, high = overview.ratio_of(first, second)
     mark = "" if steady else f" {UNSTEADY}"
-    text = f"{np.median(pairs):.2f} ({low:.2f} to {high:.2f}){mark}"
+    text = f"{value:.2f} ({low:.2f} to {high:.2f}){mark}"
     return text.replace(" ", JOINED)
 
 
@@ -191,9 +188,19 @@ class Evidence:
             lambda place: f"{place[1]}\n" + "\n".join(self.table(place[2])) + f"\n\n{place[3]}", text
         )
 
+    def picture(self, wanted):
+        """A chart of the rows of a table, each from the file that holds it."""
+        rows = []
+        for each in self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]:
+            drawn = overview.rows_of(self.record_of(each["scenario"]), [each], wanted.get("language", "work"))
+            if not drawn:
+                raise BadInput(f"{self.folder}: {each['scenario']} was run without a subject of the chart")
+            rows += drawn
+        return overview.draw(rows, wanted)
+
     def pages(self, root):
-        """{page: its text as it should be}, for the pages of a tree and for each raw file."""
-        found = {}
+        """{page: its text as it should be}, for the pages and charts of a tree and for each raw file."""
+        found = {root / each["picture"]: self.picture(each) for each in self.tables.values() if "picture" in each}
         for page in (*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
             text = page.read_text(encoding="utf-8")
             if PLACE.search(text):

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import jinja2
 import vl_convert
+from markupsafe import Markup
 
-from . import contents, doctor, estimates, facts, figures, reproduce, verdict
+from . import contents, doctor, estimates, facts, figures, overview, reproduce, verdict
 from .charts import Charts
 from .record import KINDS, OVERFLOW, counted, has_samples, is_invalid, rounds
 
@@ -45,6 +46,7 @@ def content(record):
     main = {each.name for each in record.scenarios if each.section == ""}
     return {
         "record": record,
+        "overview": Markup(overview.of_record(record) or ""),
         "counted": counted,
         "title": " and ".join(record.suites) or "nothing",
         "states": states,

@@ -109,15 +109,19 @@ def draw(rows, words):
     )
 
 
+def version(record, subject):
+    return (record.subject(subject).get("version") or "").replace("_", ".")
+
+
 def rows_of(record, described, language="work"):
     """The described rows whose scenario and subjects this file holds."""
     found = []
     for each in described:
         suite, _, name = each["scenario"].partition("/")
         here = {r["subject"]: r for r in record.results if (r["suite"], r["scenario"]) == (suite, name)}
-        subjects = [(each.get(f"name_{letter}", ""), each.get(letter)) for letter in "abc" if letter in each]
+        subjects = [(each[f"name_{letter}"], each[letter]) for letter in "abc" if letter in each]
         if here and all(subject in here for _, subject in subjects):
-            bars = [(shown, here[subject]) for shown, subject in subjects]
+            bars = [(f"{shown} {version(record, subject)}".strip(), here[subject]) for shown, subject in subjects]
             found.append(Row(each[language], bars, name in record.unsteady))
     return found
 

@@ -138,9 +138,9 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. Other threads
-    /// can enqueue messages only between two steps. Returns the number of accepted messages. If a
-    /// constructor throws, the rest is not published. Requires forward iterators.
+    /// Publishes copies of as many messages of [first, last) as fit, in a few contiguous groups.
+    /// Returns the number of accepted messages. If a constructor throws, publishAll() publishes no
+    /// further message. Requires forward iterators.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -163,7 +163,7 @@ public:
         return accepted;
     }
 
-    /// Adds a message that the caller rejected for its own reasons to the `full` count.
+    /// Adds 1 to the `full` count, for a message that the caller refused itself.
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -179,8 +179,8 @@ public:
 
     /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in
     /// subscription order, perhaps before subscribe() returns. A message type has at most
-    /// Traits::maxHandlers handlers, including ended ones that still run. Without a free place,
-    /// subscribe() asserts, notifies the observer and returns an empty Subscription.
+    /// Traits::maxHandlers handlers, including ended ones that still run. If the type has no free
+    /// place, subscribe() asserts, notifies the observer and returns an empty Subscription.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         const bool isEmpty = detail::isEmptyCallable<std::decay_t<Handler>>(handler);
@@ -196,7 +196,8 @@ public:
         return subscription;
     }
 
-    /// Like subscribe(), but a missing place is no misuse; the handler is left untouched then.
+    /// Like subscribe(), but without a free place, returns an empty Subscription and does not
+    /// assert.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -259,7 +260,7 @@ public:
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// The wait also ends when isOver() returns true; wake the consumer with waiting().notifyAll().
+    /// The wait also ends when isOver() returns true, which each waiting().notifyAll() rechecks.
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
@@ -283,19 +284,19 @@ public:
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
         handleValues(true);
-        // The limit exceeds the capacity, so that consume() also skips slots without a message.
+        // A limit above the capacity makes consume() also skip slots whose constructor threw.
         return consume<true>(capacity() + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
-    /// Sets whether publishers may wait before any thread has consumed.
+    /// Sets whether publish() may wait before any thread has consumed from the bus.
     void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
     // ---- Any thread
 
     /// Makes later publish() calls return `closed`, and wakes all waiting publishers. Idempotent.
     void close() noexcept {
-        valueCount_.fetch_or(closed, std::memory_order_relaxed);  // E3 closed, of LastValue
+        valueCount_.fetch_or(closed, std::memory_order_relaxed);  // E3 close, of LastValue
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyWaiters();
     }
@@ -303,13 +304,13 @@ public:
     /// Closes the bus, and makes the consumer discard the queued messages after the running
     /// handler. If no thread is consuming, the next process*() discards the messages. Idempotent.
     void stop() noexcept {
-        attention_.fetch_or(stopped, std::memory_order_relaxed);
+        attention_.fetch_or(stopped, std::memory_order_relaxed);  // value only
         close();
     }
 
     /// Returns true after stop(), so that a long handler can end early.
     [[nodiscard]] bool isStopped() const noexcept {
-        return (attention_.load(std::memory_order_relaxed) & stopped) != 0;
+        return (attention_.load(std::memory_order_relaxed) & stopped) != 0;  // value only
     }
 
     [[nodiscard]] bool isClosed() const noexcept {
@@ -482,7 +483,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // drain() may wait for a refused publisher, which keeps an SpscRing undrained.
+            // An SpscRing is drained only after this refused attempt, so drain() must be notified.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -550,7 +551,7 @@ private:
         }
         if (sent.result == SendResult::full) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // Handlers of other buses wait only with a time limit, so that cycles of buses end.
+            // Handlers of other buses wait only with a time limit, to end cycles of waiting buses.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
@@ -562,7 +563,7 @@ private:
                     Bus& bus;
                     ~Announced() { bus.attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }
                 } const mine{*this};
-                attention_.fetch_add(oneWaiter, std::memory_order_relaxed);
+                attention_.fetch_add(oneWaiter, std::memory_order_relaxed);  // hint
                 (void)notFull_[detail::indexOf(P)].waitUntil(isOver, deadline);
             }
         }
@@ -622,7 +623,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // Adds 1 for the message being handled, which has no slot with dropOldest.
+                    // With dropOldest, the message being handled occupies no slot, so 1 is added.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -724,7 +725,7 @@ private:
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
             static constexpr std::size_t type = List::template indexOf<T>;
-            // Without a reference to the delivery, the compiler keeps the delivery in registers.
+            // The lambdas capture no reference to the delivery, so that it stays in registers.
             const auto failed = [this](const auto& exception) {
                 counts_.count(type, Delivery::priority, ConsumeOutcome::failed);
                 if (observer_ != nullptr) {
@@ -752,7 +753,7 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// Runs after the first message of a batch, and after each chunk.
+    /// Updates high-water mark, times and pressure after a batch's first message and each chunk.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -779,7 +780,7 @@ private:
     }
 
     [[nodiscard]] bool hasNewValue() const noexcept {
-        return valueCount_.load(std::memory_order_relaxed) >= oneValue;
+        return valueCount_.load(std::memory_order_relaxed) >= oneValue;  // hint
     }
 
     template <class Process>
@@ -794,8 +795,7 @@ private:
         }
     }
 
-    /// Wakes a publisher for the slot just freed; endBatch() wakes publishers that the hint misses.
-    /// Returns false if stop() ends the batch.
+    /// Wakes a publisher for the slot just freed. Returns false if stop() ends the batch.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
@@ -837,7 +837,7 @@ private:
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    typename Platform::template Atomic<unsigned> attention_{0};  // relaxed: a hint
+    typename Platform::template Atomic<unsigned> attention_{0};  // stop(), and waiting publishers
     static constexpr unsigned stopped = 1, oneWaiter = 2;
     Wait notEmpty_;                            // the consumer waits here
     Wait drained_;                             // for drain()
@@ -861,7 +861,7 @@ private:
     // With Producers::one: true while the publisher constructs a message.
     alignas(line) bool isBuilding_ = false;
 
-    /// The number of unhandled last values, and whether the bus is closed for them.
+    /// The number of unhandled last values, and the closed mark.
     typename Platform::template Atomic<unsigned> valueCount_{0};
     static constexpr unsigned closed = 1, oneValue = 2;
     detail::BusValue* values_ = nullptr;  // written by LastValue

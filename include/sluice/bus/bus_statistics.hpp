@@ -42,8 +42,8 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may
-/// include up to 64 handler calls before the publication and 64 after the message's own.
+/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may be
+/// too long by up to 128 handler calls.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -69,8 +69,8 @@ struct BusStatistics {
     std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
     std::array<QueueTimes, priorityCount> times;        ///< by priority
     /// The highest number of messages of one priority in the bus. The bus updates `highWater` every
-    /// 64 consumed messages and when it refuses a message. `highWater` is exact while no consumer
-    /// or constructor runs and if no constructor threw.
+    /// 64 consumed messages and when it refuses a message. `highWater` is exact while no call of
+    /// the bus runs, if no constructor threw.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

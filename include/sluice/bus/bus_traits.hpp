@@ -38,7 +38,7 @@ enum class Producers : unsigned char { one, many };
 ///
 /// The bus calls its observer without a lock, on the thread that notices the event. Calls of the
 /// observer may overlap and arrive out of order; pressure() returns the current level. The consumer
-/// checks the pressure after its first message, after every 64th, and at the end of a call, so slow
+/// checks the pressure after its first message, after every 64th, and at the end of a call. Slow
 /// handlers delay the report of a falling pressure. Observers must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
@@ -70,7 +70,7 @@ struct FullBusTraits : QueueTraits {
     /// <sluice/bus.hpp> or <sluice/bus/drop_oldest.hpp>.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block, per message or per step of publishAll(). Without a
+    /// The longest wait of Overflow::block, per message or per group of publishAll(). Without a
     /// limit, which is the default, publish() in a handler of another bus does not wait.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
@@ -139,7 +139,7 @@ constexpr std::size_t allRooms() noexcept {
            roomOf<Traits>(Priority::high);
 }
 
-/// The default of isOver parameters: never ends a call.
+/// The default of `isOver` parameters, which never ends a call.
 struct Never {
     constexpr bool operator()() const noexcept { return false; }
 };
@@ -168,7 +168,8 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Fails to compile for invalid traits. In a class, failed assertions would cause further errors.
+/// Fails to compile for invalid traits. areChecked() is a function, because a failed assertion in a
+/// class causes further errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

@@ -54,8 +54,9 @@ public:
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
     ~Component() {
-        for (Subscription& each : subscriptions_) {  // all, before any is destroyed: a handler
-            each.unsubscribe();                      // may be in unsubscribeAll()
+        // Ends all subscriptions before destroying any: a handler may run unsubscribeAll().
+        for (Subscription& each : subscriptions_) {
+            each.unsubscribe();
         }
     }
 
@@ -89,7 +90,7 @@ public:
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // The calling handler's subscription stays: a thread that destroys the owner awaits it.
+            // Keeps the calling handler's subscription, which a destroying thread may wait for.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
@@ -133,7 +134,7 @@ private:
         return subscriptions_.full();
     }
 
-    /// Returns `handler`, or for a member function a callable with the same parameters.
+    /// Returns `handler`, or binds a member function to the owner.
     template <class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {

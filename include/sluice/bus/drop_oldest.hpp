@@ -42,11 +42,6 @@ template <class T, std::size_t Room, class Traits>
 class DropOldestRing : public MpmcRing<T, 2 * Room, Traits> {
     using Ring = MpmcRing<T, 2 * Room, Traits>;
 
-    // The edges of MpmcRing apply. E1 taken: the consumer sets isTaken_ before it releases the slot
-    // as passed. isDrained() acquires the passed slot before it reads isTaken_, so no message
-    // between ring and handler is missed. E2 gone: the consumer clears isTaken_ with release after
-    // the handler has returned; isDrained() acquires the cleared flag.
-
 public:
     // ---- Publishers
 
@@ -59,7 +54,7 @@ public:
     /// head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // A position in excess stays so until its message is taken, because the tail only grows.
+        // The tail only grows, so a message in excess of the quota remains in excess.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -76,7 +71,7 @@ public:
         T message;
         const auto take = [&](T& oldest) {
             message.moveFrom(oldest);
-            isTaken_.store(true, std::memory_order_relaxed);  // E1 taken: the ring releases it
+            isTaken_.store(true, std::memory_order_relaxed);  // E1 taken
         };
         const std::size_t most = std::min(max, Room);
         std::size_t count = 0;
@@ -108,6 +103,10 @@ public:
     }
 
 private:
+    // Happens-before edges (proof: docs/algorithms/bus.md), besides those of MpmcRing:
+    //   E1 taken: consumeWhile, by way of the passed slot -> isDrained.
+    //   E2 gone: consumeWhile -> isDrained.
+
     struct Handling {
         typename Traits::Platform::template Atomic<bool>& isTaken;
         ~Handling() { isTaken.store(false, std::memory_order_release); }  // E2 gone

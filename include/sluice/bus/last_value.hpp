@@ -28,14 +28,14 @@ namespace sluice {
 /// Order: the consumer handles new values at the end of each call, such as process(), after the
 /// messages; run() and runWith() after at most 64 messages.
 ///
-/// Thread safety: any thread may call publish() and get(), also in handlers. They copy under a spin
-/// lock, so a preempted thread blocks others. Functions of T must not use the LastValue. Interrupt
-/// handlers must not use a LastValue. While a thread constructs or destroys a LastValue, no other
-/// thread may consume from its bus, and a LastValue must not be destroyed by its own handler. The
-/// bus must outlive the LastValue.
+/// Thread safety: any thread may call publish() and get(), also in handlers. Both copy the value
+/// under a spin lock, so a preempted thread blocks others. Functions of T and interrupt handlers
+/// must not use the LastValue. While a thread constructs or destroys a LastValue, no other thread
+/// may consume from its bus. A handler must not destroy its own LastValue. The bus must outlive the
+/// LastValue.
 ///
 /// Errors: publish() fails only if the bus is closed. Each accepted value is handled or replaced,
-/// but stop() and discard() make the consumer forget it. An exception of the handler leaves the
+/// but stop() and discard() make the consumer forget it. Exceptions of the handler propagate to the
 /// consumer's call, such as Bus::process(). A throwing constructor of T changes nothing.
 template <class T, class OfBus>
 class LastValue;
@@ -93,23 +93,14 @@ public:
     }
 
 private:
-    // Invariant: while the handler reads one slot, publishers write the other one. Two slots
-    // suffice, because an unhandled value is overwritten.
-    //
-    // E1 value: the publisher writes the slot before it releases the lock; the handler and get()
-    // read the slot after taking the lock. E2 handled: the handler's writes -> the count in
-    // valueCount_ of the bus is decremented with release .. acquire in Bus::isDrained(). The
-    // wake-up is that of Bus::waitUntil(), which reads the count.
-    //
-    // Each accepted value is handled or replaced. isCounted_ is set from the increment of the count
-    // until the consumer takes the value under the lock, and the count is decremented after the
-    // handler. The increment and `closed` share one word, so no increment follows `closed`; without
-    // an increment, the count already has this value. A constructor that throws leaves the
-    // value counted, and the consumer finds that it is not new.
+    // Happens-before edges (proof: docs/algorithms/bus.md):
+    //   E1 value: publish -> handler and get, by the lock.
+    //   E2 handled: handler -> Bus::isDrained.
+    //   E3 close: Bus::close, by way of the rings' marks -> Bus::isDrained.
 
     static constexpr std::size_t none = 2;
 
-    /// While it exists, no other thread consumes.
+    /// Asserts that no other thread consumes while the list of LastValues changes.
     struct Change {
         explicit Change(OfBus& bus) {
             if (!bus.consumer_.isHere()) {  // a handler has the role already
@@ -132,15 +123,15 @@ private:
 
     /// Counts the value unless it is counted already. Returns false if the bus is closed.
     bool isCounted() noexcept {
-        unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // relaxed: see above
+        unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // value only
         while ((seen & OfBus::closed) == 0 && !isCounted_) {
-            isCounted_ = bus_.valueCount_.compare_exchange_weak(
+            isCounted_ = bus_.valueCount_.compare_exchange_weak(  // value only
                 seen, seen + OfBus::oneValue, std::memory_order_relaxed, std::memory_order_relaxed);
         }
         return (seen & OfBus::closed) == 0;
     }
 
-    /// For the consumer: this value, and then those behind it in the list.
+    /// Handles this LastValue and the later ones of the list, on the consumer's thread.
     static void handleAll(BusValue& first, bool isForgotten) {
         static_cast<LastValue&>(first).handleNew(isForgotten);
         if (first.next != nullptr) {

@@ -99,7 +99,7 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// The index of T in the list. An unlisted T fails an assertion; the result 0 avoids more errors.
+/// The index of T in the list, or 0 and a failed static assertion if the list lacks T.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
@@ -195,8 +195,8 @@ struct NoField {};
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a message header stores, except the priority. The options are passed in
-/// registers, because the atomic operation of a publication waits for the thread's earlier stores.
+/// The options that a message header stores, except the priority. They are passed in registers,
+/// because the atomic operation of a publication waits for the thread's earlier stores.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,

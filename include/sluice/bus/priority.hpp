@@ -56,8 +56,8 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
 }
 
 /// Implements PriorityOrder::weighted: serves the highest priority that has a message and credit. A
-/// round ends when no priority has both a message and credit. The first message of a priority waits
-/// for at most two rounds of the other priorities' weights.
+/// round ends when no priority has both a message and credit. The oldest message of a priority
+/// waits for at most two rounds of the other priorities.
 template <class Traits>
 class WeightedOrder {
 public:

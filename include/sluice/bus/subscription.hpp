@@ -34,9 +34,9 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// After unsubscribe() or the destructor returns, the handler will not run again and its captures
 /// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
-/// handler returns. unsubscribe() waits for a handler on another thread, perhaps until the next
-/// handler begins. Do not end a subscription while holding a lock that the handler, its message's
-/// destructor or the observer takes. Two handlers must not end each other's subscriptions.
+/// handler returns. unsubscribe() waits for a handler that runs on another thread. Do not end a
+/// subscription while holding a lock that the handler, its message's destructor or the observer
+/// takes. Two handlers must not end each other's subscriptions.
 ///
 /// The bus must outlive its subscriptions, even those that their handlers have ended.
 ///
@@ -69,7 +69,7 @@ public:
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
     /// Keeps the handler subscribed until the bus is destroyed, and makes this object empty.
-    void release() noexcept { bus_.store(nullptr, std::memory_order_relaxed); }
+    void release() noexcept { bus_.store(nullptr, std::memory_order_relaxed); }  // own variable
 
 private:
     template <class MessageList, class Traits>
@@ -84,8 +84,9 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler and another thread may run end() simultaneously: the handler writes no member,
-    /// and the other thread waits for the handler.
+    // Happens-before edge (docs/algorithms/bus.md): E1 taken: take -> end, by the handler.
+
+    /// In a handler, end() writes no member, because another thread may run end() simultaneously.
     detail::UnsubscribeResult end(detail::UnsubscribeStep step) noexcept {
         using detail::UnsubscribeResult;
         using detail::UnsubscribeStep;
@@ -98,7 +99,7 @@ private:
             return result;
         }
         // Clears bus_ first, because the handler's captures, destroyed next, may own this object.
-        bus_.store(nullptr, std::memory_order_relaxed);
+        bus_.store(nullptr, std::memory_order_relaxed);  // own variable
         return remove_(bus, slot_, generation_, UnsubscribeStep::any);
     }
 
@@ -108,15 +109,14 @@ private:
                               : remove_(bus, slot_, generation_, step);
     }
 
-    /// Moves the subscription of `other` into this empty object. E1 taken: other fields are written
-    /// before bus_, because the handler may already run and end this object.
+    /// Takes over the subscription of `other`, whose handler may already run.
     void take(Subscription& other) noexcept {
         remove_ = other.remove_;
         slot_ = other.slot_;
         generation_ = other.generation_;
-        bus_.store(other.bus_.load(std::memory_order_relaxed),
-                   std::memory_order_release);  // E1 taken
-        other.bus_.store(nullptr, std::memory_order_relaxed);
+        bus_.store(other.bus_.load(std::memory_order_relaxed),  // own variable
+                   std::memory_order_release);                  // E1 taken
+        other.bus_.store(nullptr, std::memory_order_relaxed);   // own variable
     }
 
     std::atomic<void*> bus_{nullptr};

@@ -11,8 +11,7 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// A callable for (message, header) is preferred to one for the message alone, also if the callable
-/// is generic.
+/// Callables with a (message, header) signature take precedence, even if they are generic.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;

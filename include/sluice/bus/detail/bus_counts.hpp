@@ -16,20 +16,15 @@
 
 namespace sluice::detail {
 
-/// The counter index of a message that did not reach the consumer.
+/// The reason why a message did not reach the consumer.
 enum class PublishOutcome : std::size_t { full, closed, dropped };
 
-/// The counter index of a message that the consumer has removed. An unhandled message also counts
-/// as handled, so that the common case increments one counter.
+/// The outcome of a message that the consumer has removed. An unhandled message also counts as
+/// handled, so that the common case increments one counter.
 enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled, expired };
 
 /// The statistics of a bus. Ring positions count accepted messages, the consumer counts messages
 /// that leave, and publishers count refusals and drops.
-///
-/// E1 counted: a message is counted with release when it is consumed or dropped, after its slot was
-/// claimed. get() acquires that count before it reads the ring position, so no message leaves
-/// before it counts as published. E2 thrown: after a constructor has thrown, its slot is counted
-/// with release; get() acquires that count before it reads the ring position.
 template <class Traits, std::size_t TypeCount>
 class BusCounts {
     using Platform = typename Traits::Platform;
@@ -55,11 +50,10 @@ public:
             count<P, PublishOutcome::closed>(type, n);
         }
     }
-    /// Counts `n` claimed slots without a message, because a constructor threw.
+    /// Counts `n` claimed slots that stay empty because a constructor threw.
     [[gnu::noinline]] void thrown(Priority priority, CounterWord n) noexcept {
         add(stripe().thrown[indexOf(priority)], n);
     }
-    /// `used` is the number of messages of one priority in the bus.
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
 
     // ---- The consumer
@@ -72,7 +66,7 @@ public:
         Times& times = times_[indexOf(priority)];
         times.count.add(count);
         times.sum.set(times.sum.get() + notNegative(sum));
-        if (notNegative(max) > times.max.get()) {  // seldom true, so seldom a write
+        if (notNegative(max) > times.max.get()) {
             times.max.set(notNegative(max));
         }
     }
@@ -91,7 +85,7 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                // `unhandled` is read first, because the consumer increments it before `handled`.
+                // `unhandled` is read before `handled`, as the consumer increments it first.
                 counts.unhandled = consumed_[3][i][type].get();
                 const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
                 counts.unhandled = std::min(counts.unhandled, handled);
@@ -103,15 +97,15 @@ public:
                 }
                 for (const Stripe& each : stripes_) {
                     const Outcomes& outcomes = each.outcomes[type][i];
-                    counts.full += outcomes[0].load(std::memory_order_relaxed);  // orders nothing
-                    counts.closed += outcomes[1].load(std::memory_order_relaxed);
+                    counts.full += outcomes[0].load(std::memory_order_relaxed);     // value only
+                    counts.closed += outcomes[1].load(std::memory_order_relaxed);   // value only
                     counts.dropped += outcomes[2].load(std::memory_order_acquire);  // E1 counted
                 }
                 counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
-            // The quota bounds the result, because messages may have arrived and left after `left`
-            // was read. With dropOldest, the message being handled is outside of the quota.
+            // Messages may arrive and leave between the two reads, so the quota bounds `queued`.
+            // With dropOldest, the message being handled is outside of the quota.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
@@ -121,19 +115,23 @@ public:
                                    std::chrono::nanoseconds(times_[i].sum.get()),
                                    std::chrono::nanoseconds(times_[i].max.get())};
         }
-        statistics.highWater = highWater_.load(std::memory_order_relaxed);  // orders nothing
+        statistics.highWater = highWater_.load(std::memory_order_relaxed);  // value only
         return statistics;
     }
 
 private:
+    // Happens-before edges (proof: docs/algorithms/bus.md):
+    //   E1 counted: count -> get.
+    //   E2 thrown: thrown -> get.
+
     using Outcomes = std::array<SharedCount, 3>;
     struct Times {
         Count count;
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
-    /// Counters are striped by thread number, so that refused publishers seldom contend for a line.
-    /// There is a single alignas, because g++ ignores the first of two on a class in a template.
+    /// Threads share four stripes of counters, so that refused publishers seldom write the same
+    /// cache line. One alignas takes a maximum, because g++ ignores the first of two in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -146,20 +144,19 @@ private:
         count.fetch_add(n, std::memory_order_release);  // E1, E2
     }
 
-    /// A time is negative if another thread took the stamp after this thread read the clock.
+    /// A waiting time is negative if a publisher took the stamp after the consumer read the clock.
     template <class Duration>
     static std::uint64_t notNegative(Duration time) noexcept {
         const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
         return static_cast<std::uint64_t>(count < 0 ? 0 : count);
     }
 
-    // Fields that publishers and the consumer seldom write.
     using Size = typename Platform::template Atomic<std::size_t>;
     alignas(Traits::cacheLineSize) alignas(Size) Size highWater_{0};
 
     std::array<Stripe, stripeCount> stripes_;
 
-    // Written by the consumer. The message type is the last index: count() needs no multiplication.
+    // Written by the consumer. With the type as the last index, count() needs no multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
     alignas(Traits::cacheLineSize) alignas(
         Count) std::array<OfPriority, Traits::expiry ? 5 : 4> consumed_;
@@ -203,7 +200,7 @@ public:
     /// The time stamp of a message; called by publishers.
     [[nodiscard]] Point stamp() const noexcept {
         if constexpr (isCached) {
-            const Rep cached = cached_.load(std::memory_order_relaxed);  // no data follows it
+            const Rep cached = cached_.load(std::memory_order_relaxed);  // value only
             if (cached != none) {
                 return Point(typename Clock::duration(cached));
             }
@@ -230,7 +227,7 @@ public:
     void settle(std::size_t served, Counts& counts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
-            const Rep cached = cached_.load(std::memory_order_relaxed);
+            const Rep cached = cached_.load(std::memory_order_relaxed);  // own variable
             const bool isRecent =
                 cached != none && now - Point(typename Clock::duration(cached)) <= recent;
             offer(served >= batch || isRecent ? now.time_since_epoch().count() : none);
@@ -273,7 +270,7 @@ private:
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds the current run of messages with the same stamp to the sums.
+    /// Adds a run of messages with the same stamp to the sums.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -282,8 +279,8 @@ private:
     }
 
     void offer(Rep cached) noexcept {
-        if (cached_.load(std::memory_order_relaxed) != cached) {
-            cached_.store(cached, std::memory_order_relaxed);
+        if (cached_.load(std::memory_order_relaxed) != cached) {  // own variable
+            cached_.store(cached, std::memory_order_relaxed);     // value only
         }
     }
 
@@ -293,7 +290,7 @@ private:
     // Written by the consumer, read by publishers.
     alignas(distance) alignas(Atomic) Atomic cached_{none};
 
-    // The consumer's own.
+    // Used by the consumer alone.
     alignas(distance) alignas(Pending) std::array<Pending, priorityCount> pending_;
 };
 
@@ -304,10 +301,6 @@ struct NoTimeKeeper {
 };
 
 /// Reports each change of the pressure once, on the thread that first notices the change.
-///
-/// E1 reported: the publisher publishes, issues a light fence and reads reported_; the reporting
-/// thread exchanges reported_, issues a heavy fence and reads the pressure. Either the publisher
-/// reads the new reported_, or the reporting thread sees the message.
 template <class Platform, class Observer>
 class PressureNotifier {
     static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
@@ -319,8 +312,8 @@ public:
         if constexpr (isSilent) {
             return false;
         }
-        Platform::Fence::light();  // E1 reported
-        const Pressure reported = reported_.load(std::memory_order_relaxed);
+        Platform::Fence::light();                                             // E1 reported
+        const Pressure reported = reported_.load(std::memory_order_relaxed);  // by E1
         return reported != Pressure::full && reported < pressure();
     }
 
@@ -329,22 +322,21 @@ public:
         if constexpr (isSilent) {
             return;
         }
-        // notify() repeats while the pressure changes, so that the last report is current.
         Pressure now = Pressure::normal;
         do {
             now = bus.pressure();
-            // Relaxed: no data follows it.
-            const Pressure before = reported_.exchange(now, std::memory_order_relaxed);
+            const Pressure before = reported_.exchange(now, std::memory_order_relaxed);  // by E1
             if (before != now) {
                 Platform::Fence::heavy();  // E1 reported
                 if (observer != nullptr) {
                     observer->pressureChanged(before, now);
                 }
             }
-        } while (now != bus.pressure());
+        } while (now != bus.pressure());  // so that the last report is current
     }
 
 private:
+    // Happens-before edge (proof: docs/algorithms/bus.md): E1 reported: notify <-> isBelow.
     typename Platform::template Atomic<Pressure> reported_{Pressure::normal};
 };
 

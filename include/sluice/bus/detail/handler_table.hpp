@@ -46,7 +46,7 @@ public:
 private:
     static constexpr std::size_t anyThread = ~std::size_t{0};
 
-    // Relaxed: a thread can only read its own value if it stored that value itself.
+    // Relaxed: a thread only asks whether a field holds its own id, which no other thread stores.
     typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null: none consumes
     /// The number of the thread that consumed last; 0 or `anyThread` if no thread has consumed.
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
@@ -102,8 +102,8 @@ public:
         const std::lock_guard<Lock> guard(lock_);
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;
-        slot->generation.store(generation, std::memory_order_release);  // E4; E1 is the lock
-        order_.entries[order_.count++] = {slot, generation};  // it has an entry for each slot
+        slot->generation.store(generation, std::memory_order_release);  // E4 over
+        order_.entries[order_.count++] = {slot, generation};
         version_.add(1);
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
@@ -116,21 +116,20 @@ public:
             return UnsubscribeResult::done;
         }
         if (step == UnsubscribeStep::none) {
-            // Relaxed: no data follows it.
-            return slot.generation.load(std::memory_order_relaxed) == id.generation
+            return slot.generation.load(std::memory_order_relaxed) == id.generation  // value only
                        ? UnsubscribeResult::refused
                        : UnsubscribeResult::alreadyOver;
         }
-        // Relaxed: this thread stored it.
         const bool isItself =
-            consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &slot;
+            consumer.isHere() &&
+            consumer.handler.load(std::memory_order_relaxed) == &slot;  // own variable
         if (step == UnsubscribeStep::ownHandler && !isItself) {
             return UnsubscribeResult::refused;
         }
         const bool isFirst = beginEnd(slot, id);
         // A subscription is over once its callable is destroyed or its slot is reused.
         const auto isOver = [&] {
-            return slot.generation.load(std::memory_order_acquire) !=  // E4
+            return slot.generation.load(std::memory_order_acquire) !=  // E4 over
                    (id.generation | ending);
         };
         if (isItself && (isFirst || !isOver())) {
@@ -144,9 +143,9 @@ public:
             return UnsubscribeResult::alreadyOver;
         }
         if (!consumer.isHere()) {
-            Platform::Fence::heavy();  // E2
+            Platform::Fence::heavy();  // E2 end
             await([&] {
-                return consumer.handler.load(std::memory_order_acquire) != &slot ||  // E3
+                return consumer.handler.load(std::memory_order_acquire) != &slot ||  // E3 done
                        isOver();
             });
         }
@@ -164,10 +163,10 @@ public:
         isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             Slot& slot = slots_[i];
-            // Relaxed: no other thread uses the bus.
-            const CounterWord generation = slot.generation.load(std::memory_order_relaxed);
+            const CounterWord generation =
+                slot.generation.load(std::memory_order_relaxed);  // own variable
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // The subscription ends before its captures are destroyed, because they may own it.
+                // Frees the slot before destroying the captures, which may own a Subscription.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }
@@ -194,25 +193,17 @@ public:
         if (SLUICE_UNLIKELY(mine_.count != 1)) {
             callOthers(consumer, failed, args...);
         }
-        consumer.handler.store(nullptr, std::memory_order_release);  // E3
+        consumer.handler.store(nullptr, std::memory_order_release);  // E3 done
     }
 
 private:
-    // A hazard-pointer protocol: the consumer announces a handler's slot, and calls the handler
-    // only if the slot still has the expected generation. The remover marks the generation as
-    // ending, and polls until the consumer's announcement has changed.
-    //
-    // E1 change: add() writes the table before its unlock; the consumer locks and copies the table.
-    // E2 end: the remover marks the generation, issues a heavy fence and reads the announcement;
-    // the consumer announces, issues a light fence and reads the generation. Edge E2 makes either
-    // the consumer skip the handler, or the remover wait for the handler. E3 done: the consumer
-    // releases its announcement after the handler has returned; the remover acquires it before
-    // destroying the callable. E4 over: the callable of a handler that ends itself is destroyed
-    // before the generation is released; another remover acquires the generation and returns. That
-    // remover's load may find a later generation, so each store of a generation is a release.
-    //
-    // A slot's generation is `free`, then `ending` while add() fills the slot, then the
-    // subscription's unique number, then number | ending, and `free` again.
+    // Happens-before edges (proof: docs/algorithms/bus.md):
+    //   E1 change: add, by the lock -> callAll.
+    //   E2 end: remove <-> callAll.
+    //   E3 done: callAll -> remove.
+    //   E4 over: finish -> remove.
+
+    // The generation of a slot is free, ending, a number, number | ending, and free again.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
@@ -234,16 +225,16 @@ private:
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {
-            // Relaxed: under the lock.
-            if (!isOver_ && slot.generation.load(std::memory_order_relaxed) == free) {
-                slot.generation.store(ending, std::memory_order_release);  // E4
+            if (!isOver_ &&
+                slot.generation.load(std::memory_order_relaxed) == free) {  // under the lock
+                slot.generation.store(ending, std::memory_order_release);   // E4 over
                 return &slot;
             }
         }
         return nullptr;
     }
 
-    /// renew() and finish() are out of line, so that the loop over the handlers has more registers.
+    // renew(), callOthers() and finish() are out of line, so that a call with one handler is short.
     [[gnu::cold, gnu::noinline]] void renew() {
         const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.get();
@@ -254,11 +245,9 @@ private:
     SLUICE_ALWAYS_INLINE void callOne(const Entry& entry, Consumer& consumer,
                                       [[maybe_unused]] const Failed& failed, Args... args) {
         Slot& slot = *entry.slot;
-        // Release: a thread that awaits the end of the previous handler acquires this store.
-        consumer.handler.store(&slot, std::memory_order_release);  // E3
-        Platform::Fence::light();                                  // E2
-        // Relaxed: edge E1 has published the callable, and the fence of E2 orders this load.
-        if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
+        consumer.handler.store(&slot, std::memory_order_release);  // E3 done, previous handler
+        Platform::Fence::light();                                  // E2 end
+        if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {  // by E2
 #if defined(__cpp_exceptions)
             try {
                 slot.callable(args...);
@@ -275,7 +264,6 @@ private:
         }
     }
 
-    /// callOthers() is out of line, so that the common case of one handler has no loop.
     template <class Failed>
     [[gnu::noinline]] void callOthers(Consumer& consumer, const Failed& failed, Args... args) {
         for (std::size_t i = 1; i < mine_.count; ++i) {
@@ -283,7 +271,7 @@ private:
         }
     }
 
-    /// await() polls: handlers seldom run while they are removed, and the consumer need not notify.
+    /// Polls isTrue(), so that the consumer need not notify a waiting thread after each handler.
     template <class IsTrue>
     static void await(const IsTrue& isTrue) {
         for (BasicBackoff<Platform> backoff; !isTrue();) {
@@ -293,13 +281,11 @@ private:
 
     bool beginEnd(Slot& slot, Id id) {
         const std::lock_guard<Lock> guard(lock_);
-        // Relaxed: written under the lock.
         if (id.generation == 0 ||
-            slot.generation.load(std::memory_order_relaxed) != id.generation) {
+            slot.generation.load(std::memory_order_relaxed) != id.generation) {  // under the lock
             return false;
         }
-        // Release for E4; the fence of E2 orders this store for the consumer.
-        slot.generation.store(id.generation | ending, std::memory_order_release);
+        slot.generation.store(id.generation | ending, std::memory_order_release);  // E2, E4
         Entry* const first = order_.entries.data();
         Entry* const last = first + order_.count;
         (void)std::remove_if(first, last,
@@ -313,7 +299,7 @@ private:
     [[gnu::cold, gnu::noinline]] void finish(Slot& slot) {
         slot.callable.reset();
         const std::lock_guard<Lock> guard(lock_);
-        slot.generation.store(free, std::memory_order_release);  // E4
+        slot.generation.store(free, std::memory_order_release);  // E4 over
     }
 
     mutable Lock lock_;

@@ -32,7 +32,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// Installs a handler and returns the previous handler. nullptr selects the default handler, which
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // Release, so that the handler sees the writes of its installer; failAssertion() acquires.
+    // failAssertion() acquires, so that the handler sees the writes of its installer.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -52,8 +52,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. Templates that differ with assertions
-/// take it as a parameter, so that the linker never merges the two variants.
+/// Whether SLUICE_ASSERT is active in this translation unit. Templates whose code depends on
+/// assertionsAreActive take it as a parameter, so that the linker never merges two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

@@ -25,18 +25,17 @@ template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
-        // Relaxed: no other thread writes.
-        const CounterWord count = count_.load(std::memory_order_relaxed);
-        // The mask narrows the sum to CounterWord; if that has 64 bits, g++ warns about a cast.
+        const CounterWord count = count_.load(std::memory_order_relaxed);  // own variable
+        // A mask narrows the sum to CounterWord, because g++ warns about casts to the same type.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
-                     std::memory_order_release);  // E1
+                     std::memory_order_release);  // E1 count
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
-        return count_.load(std::memory_order_acquire);  // E1
+        return count_.load(std::memory_order_acquire);  // E1 count
     }
 
 private:
-    // Edge E1: add() stores count_ with release, and get() loads count_ with acquire.
+    // Edge E1: add -> get.
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
@@ -50,10 +49,10 @@ template <class Platform = StdPlatform,
 class SingleWriterNumber {
 public:
     void set(std::uint64_t value) noexcept {
-        value_.store(value, std::memory_order_relaxed);  // the number publishes no other data
+        value_.store(value, std::memory_order_relaxed);  // value only
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
-        return value_.load(std::memory_order_relaxed);
+        return value_.load(std::memory_order_relaxed);  // value only
     }
 
 private:
@@ -69,7 +68,7 @@ class SingleWriterNumber<Platform, false> {
 
 public:
     void set(std::uint64_t value) noexcept {
-        const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;  // its own
+        const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;  // own variable
         Halves& halves = copies_[next % 2];
         halves.low.store(static_cast<std::uint32_t>(value), std::memory_order_release);  // E2 reuse
         halves.high.store(static_cast<std::uint32_t>(value >> 32U), std::memory_order_release);
@@ -93,10 +92,9 @@ public:
 private:
     // Origin: seqcount_latch of the Linux kernel, but set() writes only the copy without readers.
     //
-    // Edges:
-    //   E1 value: set() writes the halves, then releases version_; get() acquires version_.
-    //   E2 reuse: each half is stored with release and loaded with acquire, so a reader that sees a
-    //   half of a newer number also sees a newer version.
+    // Happens-before edges:
+    //   E1 value: set -> get.
+    //   E2 reuse: set -> get. A reader that sees a newer half also sees the newer version.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};
@@ -111,7 +109,7 @@ private:
 /// same variable. storeMax() is lock-free and orders no other data.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
-    T seen = maximum.load(std::memory_order_relaxed);
+    T seen = maximum.load(std::memory_order_relaxed);  // value only
     while (seen < value && !maximum.compare_exchange_weak(seen, value, std::memory_order_relaxed,
                                                           std::memory_order_relaxed)) {
     }

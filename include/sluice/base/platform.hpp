@@ -220,8 +220,8 @@ public:
 
     /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Use
     /// destroyAndOwnLines() if another thread constructs the next T in the Cell: its processor can
-    /// then prefetch the whole line. Measured: docs/decisions/rings.md. A T larger than four cache
-    /// lines only has its first line written.
+    /// then prefetch the whole line. Measured: docs/decisions/rings.md. Only the first line of a T
+    /// larger than four cache lines is written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
@@ -240,7 +240,7 @@ private:
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Only full fences: for kernels without membarrier, or if light() is called as rarely as heavy().
+/// Full fences, for kernels without membarrier or if light() is called as rarely as heavy().
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -277,7 +277,7 @@ template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
     SLUICE_ALWAYS_INLINE static void light() noexcept {
-        // Relaxed: `choice` publishes no other data, and changes only once.
+        // Relaxed: value only.
         if (SLUICE_LIKELY(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier)) {
             detail::compilerBarrier();
         } else {
@@ -288,8 +288,7 @@ public:
     /// Like light(), but returns false instead of running a full fence, so that the inlined caller
     /// needs no stack frame.
     SLUICE_ALWAYS_INLINE static bool tryLight() noexcept {
-        const Choice choice =
-            shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
+        const Choice choice = shared_.choice.load(std::memory_order_relaxed);  // value only
         detail::compilerBarrier();
         return choice == Choice::membarrier;
     }
@@ -328,10 +327,10 @@ private:
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
             (void)&decideAtStart;  // a program that uses the fence also runs decideAtStart()
         }
-        Choice choice = shared_.choice.load(std::memory_order_relaxed);
+        Choice choice = shared_.choice.load(std::memory_order_relaxed);  // value only
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
-            // Relaxed: see light(). If another thread chose first, decide() returns that choice.
+            // If another thread chose first, the failed exchange reads its choice.
             if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -355,8 +354,8 @@ private:
         }
     }
 
-    // Each light() reads `choice`, so its cache line holds no variable that is written. Two cache
-    // lines are reserved, because processors prefetch them in pairs.
+    // Each light() reads `choice`, so no other variable may share its cache line. Two cache lines
+    // are reserved, because processors prefetch them in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
@@ -404,7 +403,7 @@ struct StdPlatform {
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
-            last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: orders nothing
+            last.fetch_add(1, std::memory_order_relaxed) + 1;  // value only
         return number;
     }
 

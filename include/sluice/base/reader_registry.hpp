@@ -40,11 +40,11 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Finds the entry of the object's outermost guard and its word, or returns null. Guards end in
+    /// Finds the entry and the word of the object's outermost guard, or returns null. Guards end in
     /// reverse order, so no entry behind an idle entry is in use.
     const Entry* find(const void* where, Word& word) const noexcept {
         for (const Entry& entry : entries) {
-            word = entry.load(std::memory_order_acquire);  // E1
+            word = entry.load(std::memory_order_acquire);  // E1 leave
             if (word < firstAddress) {
                 return nullptr;
             }
@@ -60,7 +60,7 @@ struct alignas(cacheLineSize) ReaderSlot {
     // The entry of ReadGuards nested in a ReadGuard of the same object. Removers ignore it.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // While the owner waits for another thread's ReadGuard: the entry and word of that guard.
+    // The entry and the word of another thread's ReadGuard that the owner waits for.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
     // The group's word in which `bit` is set while a thread has this slot.
@@ -80,15 +80,15 @@ struct alignas(cacheLineSize) ReaderSlot {
 ///                                                  delete node;
 ///
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
-/// that created it, so it must not span a co_await. Guards may be nested. Two threads that each
-/// call waitForOthers() for an object that the other one is reading deadlock. Threads that have
-/// called enter(where) must end before the registry is destroyed. A preempted reader only delays
-/// removals from the object it reads. When hasPassed() returns true or waitForOthers() returns, the
-/// caller sees all writes that readers made while they held the finished guards.
+/// that created it, so it must not span a co_await. Guards may be nested. Two threads deadlock if
+/// each waits for the readers of an object that the other one is reading. Threads that have called
+/// enter(where) must end before the registry is destroyed. A preempted reader only delays removals
+/// from the object it reads. When hasPassed() returns true or waitForOthers() returns, the caller
+/// sees all writes that readers made while they held the finished guards.
 ///
-/// Performance: enter() is a store and a light fence. enter() takes a slot, which may throw
-/// std::bad_alloc, in a thread's first call and while the thread already reads eight objects. A
-/// remover reads the slots of all running threads, and one word per 32 slots.
+/// Performance: enter() is a store and a light fence. A thread's first enter(), and one that reads
+/// a ninth object, takes a slot and may throw std::bad_alloc. A remover reads the slots of all
+/// running threads, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -121,7 +121,7 @@ private:
                     return nullptr;
                 }
                 group_ = std::exchange(next_, next_->next);
-                left_ = group_->taken.load(std::memory_order_acquire);  // E3
+                left_ = group_->taken.load(std::memory_order_acquire);  // E3 slot
             }
             const unsigned index = SLUICE_LOWEST_BIT(left_);
             left_ &= left_ - 1;
@@ -135,7 +135,7 @@ private:
     };
 
 public:
-    /// The state of a wait until all ReadGuards that an object had at beginGrace() have ended.
+    /// The progress of a wait for the ReadGuards that an object had at beginGrace().
     class GracePeriod {
     public:
         GracePeriod() noexcept = default;
@@ -155,7 +155,7 @@ public:
     BasicReaderRegistry(const BasicReaderRegistry&) = delete;
     BasicReaderRegistry& operator=(const BasicReaderRegistry&) = delete;
     ~BasicReaderRegistry() {
-        Group* group = groups_.load(std::memory_order_relaxed);  // relaxed: no other thread uses it
+        Group* group = groups_.load(std::memory_order_relaxed);  // not shared
         while (group != nullptr) {
             delete std::exchange(group, group->next);
         }
@@ -167,7 +167,7 @@ public:
         ReadGuard(const ReadGuard&) = delete;
         ReadGuard& operator=(const ReadGuard&) = delete;
         ~ReadGuard() {
-            entry_.store(idle_ ^ Slot::phase, std::memory_order_release);  // E1
+            entry_.store(idle_ ^ Slot::phase, std::memory_order_release);  // E1 leave
             if (SLUICE_UNLIKELY((idle_ & Slot::temporary) != 0)) {
                 releaseTemporary(entry_);
             }
@@ -177,9 +177,9 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): hasPassed() may miss the last guard's end and read this word instead.
+            // Release (E1), because hasPassed() may have missed the end of the previous guard.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
-            Platform::Fence::light();  // E2
+            Platform::Fence::light();  // E2 announce
         }
 
         Entry& entry_;
@@ -197,20 +197,20 @@ public:
         SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
                       "enter() needs the address of an object that is aligned to 4 bytes");
         Entry& entry = slot.entries[0];
-        const Word idle = entry.load(std::memory_order_relaxed);  // relaxed: its own
+        const Word idle = entry.load(std::memory_order_relaxed);  // own variable
         if (SLUICE_UNLIKELY(idle >= Slot::firstAddress)) {
             return enterInside(slot, where);
         }
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot; then none can reach an unlinked element.
+    /// Returns true if no other thread has a slot, and so none can reach an unlinked element.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
-        Platform::Fence::light();  // E5
+        Platform::Fence::light();  // E5 alone
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         const Slot* slot = walk.step();
-        // Relaxed: the thread address is only compared with the caller's. E3 orders ended threads.
+        // Relaxed: value only.
         while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
             slot = walk.step();
         }
@@ -228,7 +228,7 @@ public:
     /// Call beginGrace() after an unlink. Runs a heavy fence if other threads have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
-            Platform::Fence::heavy();  // E2
+            Platform::Fence::heavy();  // E2 announce
         }
         return GracePeriod(firstGroup());
     }
@@ -265,14 +265,14 @@ public:
     /// Takes a slot for this thread, until release(). May throw std::bad_alloc.
     [[gnu::cold, gnu::noinline]] Slot& acquire() {
         Slot& slot = take();
-        Platform::Fence::heavy();  // E5
+        Platform::Fence::heavy();  // E5 alone
         return slot;
     }
 
     /// Returns a slot that no guard uses, so that other threads can take it.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
-        slot.thread.store(nullptr, std::memory_order_relaxed);       // relaxed: E3
-        slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3
+        slot.thread.store(nullptr, std::memory_order_relaxed);       // by E3
+        slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3 slot
     }
 
     // ---- For ThreadSlots
@@ -280,11 +280,11 @@ public:
     Slot& enroll(const void* /*thread*/) { return acquire(); }
 
     void dismiss(Slot& slot) noexcept {
-        const bool isInside = slot.entries[0].load(std::memory_order_relaxed) >=
-                              Slot::firstAddress;  // relaxed: its thread
+        const bool isInside =
+            slot.entries[0].load(std::memory_order_relaxed) >= Slot::firstAddress;  // own variable
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // In release builds the slot stays taken, so that removers do not free what is being read.
+        // Release builds keep the slot taken, so that removers free no element that is being read.
         if (!isInside) {
             release(slot);
         }
@@ -293,24 +293,14 @@ public:
     static constexpr bool isAbandoned() noexcept { return false; }
 
 private:
-    // Origin: hazard pointers (Michael 2004); membarrier moves the reader's fence to the remover.
-    //
-    // Invariants: an entry is below `firstAddress` exactly while no guard uses the entry. Only a
-    // slot's thread writes its entries. Entries in use precede the idle ones and name different
-    // objects, because guards nested in another guard of their object use `inner`. Consecutive
-    // words of an entry differ. A thread may hold several slots: one for each shared object of the
-    // program that calls enter(), and one for each guard that found no idle entry.
-    //
-    // Edges:
-    //   E1 leave: a ReadGuard's end stores its entry with release; hasPassed() acquires the entry.
-    //   E2 announce: a reader stores its entry, calls light() and loads elements; a remover
-    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the ReadGuard, or the
-    //     reader no longer finds the unlinked element.
-    //   E3 slot: release() clears the slot's bit; the slot's next owner or a Walk acquires the bit.
-    //   E4 list: take() adds a group to the list with release, and firstGroup() acquires the list.
-    //   E5 alone: a remover unlinks, calls light() and loads slots; a reader takes a slot, calls
-    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader no longer finds
-    //     the unlinked element.
+    // Happens-before edges (proof: docs/algorithms/reader-registry.md):
+    //   E1 leave: guard -> hasPassed.
+    //   E2 announce: guard <-> beginGrace.
+    //   E3 slot: release -> take/Walk.
+    //   E4 list: take -> firstGroup.
+    //   E5 alone: acquire <-> isAlone.
+    //   E6 wait: publishWait -> isWaitingForThis.
+    // Invariant: entries in use precede the idle entries of their slot, and name different objects.
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 
@@ -325,7 +315,7 @@ private:
     /// Creates a ReadGuard for a thread that already has a ReadGuard.
     [[gnu::noinline]] ReadGuard enterInside(Slot& slot, const void* where) {
         for (Entry& entry : slot.entries) {
-            const Word word = entry.load(std::memory_order_relaxed);  // relaxed: its own
+            const Word word = entry.load(std::memory_order_relaxed);  // own variable
             if (word < Slot::firstAddress) {
                 return ReadGuard(entry, word, where);
             }
@@ -335,32 +325,31 @@ private:
         }
         // A temporary slot needs no heavy fence (E5), because the thread already has a slot.
         Entry& entry = markTemporary(take()).entries[0];
-        return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
+        return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // own variable
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // Keeps the phase bit, so that the words of consecutive ReadGuards differ. Release (E1),
-        // because hasPassed() may miss the last guard's end and read this word instead.
+        // The slot keeps its phase bit, so that the words of consecutive ReadGuards differ.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
-                    std::memory_order_release);
+                    std::memory_order_release);  // E1 leave
         return slot;
     }
 
     /// Releases a temporary slot, whose only ReadGuard used the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
         entry.store(entry.load(std::memory_order_relaxed) & Slot::phase,
-                    std::memory_order_release);  // E1
+                    std::memory_order_release);  // E1 leave
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if test(slot) is true for a slot of this thread. Relaxed loads of `thread`
-    /// suffice, because a thread only looks for its own address.
+    /// Returns true if test(slot) is true for a slot of this thread.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         while (Slot* const slot = walk.step()) {
+            // Relaxed: value only.
             if (slot->thread.load(std::memory_order_relaxed) == self && test(*slot)) {
                 return true;
             }
@@ -373,13 +362,13 @@ private:
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
-               period.entry_->load(std::memory_order_acquire) != period.word_) {  // E1
+               period.entry_->load(std::memory_order_acquire) != period.word_) {  // E1 leave
             period.slot_ = period.walk_.step();
             if (period.slot_ == nullptr) {
                 period.entry_ = nullptr;
                 return true;
             }
-            // Relaxed: the thread address is only compared with the caller's.
+            // Relaxed: value only.
             const bool isIgnored = ignored != nullptr &&
                                    period.slot_->thread.load(std::memory_order_relaxed) == ignored;
             period.entry_ = isIgnored ? nullptr : period.slot_->find(where, period.word_);
@@ -388,23 +377,22 @@ private:
     }
 
     /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it. Release
-    /// builds publish, too, for assertions in translation units without NDEBUG.
+    /// builds publish, too, because other translation units may have assertions.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
-            // Relaxed: the release store of `awaited` publishes awaitedWord.
-            slot.awaitedWord.store(word, std::memory_order_relaxed);
-            slot.awaited.store(entry, std::memory_order_release);
+            slot.awaitedWord.store(word, std::memory_order_relaxed);  // by E6
+            slot.awaited.store(entry, std::memory_order_release);     // E6 wait
             return false;
         });
     }
 
     /// Returns true if the owner of the slot `other` waits for a guard of this thread.
     bool isWaitingForThis(const Slot& other) const noexcept {
-        const Entry* const entry = other.awaited.load(std::memory_order_acquire);
+        const Entry* const entry = other.awaited.load(std::memory_order_acquire);  // E6 wait
         if (entry == nullptr) {
             return false;
         }
-        const Word word = other.awaitedWord.load(std::memory_order_relaxed);
+        const Word word = other.awaitedWord.load(std::memory_order_relaxed);  // by E6
         return anyOwnSlot([&](const Slot& slot) {
             bool isAwaited = false;
             for (const Entry& own : slot.entries) {
@@ -423,28 +411,26 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: if the value is outdated, the compare-exchange below reads groups_ again.
-            group->next = groups_.load(std::memory_order_relaxed);
+            group->next = groups_.load(std::memory_order_relaxed);  // retried
             while (!groups_.compare_exchange_weak(group->next, group,
-                                                  std::memory_order_release,  // E4
+                                                  std::memory_order_release,  // E4 list
                                                   std::memory_order_relaxed)) {
             }
         }
         Slot& slot = group->slots[SLUICE_LOWEST_BIT(bit)];
         slot.taken = &group->taken;
         slot.bit = bit;
-        // Relaxed: other threads only compare this address with their own.
-        slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
+        slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);  // value only
         return slot;
     }
 
     /// Takes a slot of the group and returns the slot's bit, or 0 if all slots are taken.
     static Word takenIn(Group& group) noexcept {
-        Word taken = group.taken.load(std::memory_order_relaxed);  // relaxed: checked below
+        Word taken = group.taken.load(std::memory_order_relaxed);  // retried
         while (taken != Group::allTaken) {
             const Word bit = ~taken & (taken + 1);  // the lowest that is not set
             if (group.taken.compare_exchange_weak(taken, taken + bit,
-                                                  std::memory_order_acquire,  // E3
+                                                  std::memory_order_acquire,  // E3 slot
                                                   std::memory_order_relaxed)) {
                 return bit;
             }

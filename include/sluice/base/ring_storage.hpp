@@ -38,7 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest power of two of slots for which a position differs from that one lap later.
+    /// The largest number of slots, a power of two. Positions that are a lap apart must differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -59,15 +59,14 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at a moment during the call. Retries if `head` changes.
-    /// Acquire: a caller that counts a message as removed sees its handler's writes, and the second
-    /// load of `head` is at least as new as the one the producer of `tail` saw.
+    /// The exact number of messages at some moment of the call. Retries if `head` changes. The load
+    /// of `tail` is an acquire, so that the second load of `head` reads no older value.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
             const Index first = head.load(std::memory_order_acquire);
             const Index last = unmarked(tail.load(std::memory_order_acquire));
-            if (head.load(std::memory_order_relaxed) == first) {  // relaxed: acquired above
+            if (head.load(std::memory_order_relaxed) == first) {  // value only
                 return distance(first, last);
             }
         }
@@ -77,7 +76,7 @@ struct RingPositions {
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
     /// The slot at a position. A masked position is twice the slot's index, so its product with
-    /// half the slot size is the byte offset. For an odd slot size the position is halved first.
+    /// half the slot size is the byte offset.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

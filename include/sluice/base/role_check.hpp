@@ -46,7 +46,7 @@ private:
     template <class Check, bool IsActive>
     friend class detail::CheckScope;
 
-    // Relaxed: a stronger order would synchronize the very threads that the check reports.
+    // A check must not order threads, because it would hide the data races that it reports.
     void enter(const char* advice) noexcept {
         if (taken_.exchange(true, std::memory_order_relaxed)) {
             failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
@@ -93,7 +93,7 @@ private:
     friend class detail::CheckScope;
 
     void enter(const char* /*advice*/) noexcept {
-        calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed, both: as in RoleCheck
+        calls_.fetch_add(1, std::memory_order_relaxed);  // as in RoleCheck
     }
     void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
 

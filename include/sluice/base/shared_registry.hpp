@@ -6,28 +6,25 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has gone. Its users are the
-/// owner and each thread with a slot; the last user to leave destroys it.
+/// A reference-counted registry that threads may use after its owner has gone. The owner and each
+/// thread with a slot are users, and the last user to leave destroys the registry.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    /// Returns true if the owner has gone. Relaxed: a thread that misses the end uses the registry
-    /// a little longer, which is safe until its own dropUser().
+    /// Returns true if the owner has gone. A thread may use the registry until its own dropUser().
     [[nodiscard]] bool isAbandoned() const noexcept {
-        return isAbandoned_.load(std::memory_order_relaxed);
+        return isAbandoned_.load(std::memory_order_relaxed);  // value only
     }
 
 protected:
     ~SharedRegistry() = default;
 
-    /// The owner calls markAbandoned() before its dropUser(). Relaxed: see isAbandoned().
+    /// The owner calls markAbandoned() before its dropUser().
     void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
 
-    void addUser() noexcept {
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
-    }
+    void addUser() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // value only
     void dropUser() noexcept {
-        // Release and acquire, so that the work of all users happens before the destruction.
+        // The last user acquires what all others have released, and may then destroy the registry.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

@@ -72,8 +72,8 @@ private:
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
 /// SingleCorePlatform has no hardware barriers, so it has data races on several processors. The
-/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor. It assumes a
-/// single thread, so a function that waits for an interrupt spins.
+/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor. Functions that
+/// wait for an interrupt spin, because SingleCorePlatform assumes a single thread.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

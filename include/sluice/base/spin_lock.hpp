@@ -103,41 +103,38 @@ template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:
     void lock() noexcept {
-        if (locked_.exchange(true, std::memory_order_acquire)) {  // E1
+        if (locked_.exchange(true, std::memory_order_acquire)) {  // E1 unlock
             lockContended();
         }
     }
 
     [[nodiscard]] bool try_lock() noexcept {
-        // Relaxed: the load only avoids exchanges, which take the cache line from the lock holder.
-        return !locked_.load(std::memory_order_relaxed) &&
-               !locked_.exchange(true, std::memory_order_acquire);  // E1
+        // The load avoids exchanges, which would take the cache line from the lock holder.
+        return !locked_.load(std::memory_order_relaxed) &&          // hint
+               !locked_.exchange(true, std::memory_order_acquire);  // E1 unlock
     }
 
     void unlock() noexcept {
-        // Relaxed: the lock holder reads its own store.
-        SLUICE_ASSERT(locked_.load(std::memory_order_relaxed),
+        SLUICE_ASSERT(locked_.load(std::memory_order_relaxed),  // own variable
                       "unlock() without lock(): pair them with std::lock_guard");
-        locked_.store(false, std::memory_order_release);  // E1
+        locked_.store(false, std::memory_order_release);  // E1 unlock
     }
 
 private:
     // Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiting threads poll
     // a shared copy of the cache line, and write the line only after they saw the lock free.
     //
-    // Invariant: locked_ is true exactly while a thread is between lock() and unlock(). Edge E1:
-    // unlock() stores locked_ with release, and the next lock() acquires locked_.
+    // Edge E1: unlock -> lock.
 
     static constexpr std::chrono::microseconds longestNap{50};
 
     [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
         BasicBackoff<Platform> backoff(longestNap);
         do {
-            // Relaxed: the load only polls, and the exchange below acquires.
-            while (locked_.load(std::memory_order_relaxed)) {
+            while (locked_.load(std::memory_order_relaxed)) {  // hint
                 backoff.wait();
             }
-        } while (locked_.exchange(true, std::memory_order_acquire));  // E1
+        } while (locked_.exchange(true, std::memory_order_acquire));  // E1 unlock
     }
 
     typename Platform::template Atomic<bool> locked_{false};

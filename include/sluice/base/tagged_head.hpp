@@ -55,9 +55,9 @@ public:
     template <class NextOf>
     void push(Number number, NextOf nextOf) noexcept {
         auto& next = nextOf(number);
-        Word word = word_.load(std::memory_order_relaxed);  // relaxed: only its value is used
+        Word word = word_.load(std::memory_order_relaxed);  // retried
         do {
-            next.store(numberOf(word), std::memory_order_relaxed);  // relaxed: E1 makes it visible
+            next.store(numberOf(word), std::memory_order_relaxed);  // by E1
         } while (!word_.compare_exchange_weak(word, changed(word, number),
                                               std::memory_order_release,  // E1 free
                                               std::memory_order_relaxed));
@@ -72,9 +72,8 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: push() made the successor visible (E1). If outdated, the exchange fails.
-            const Number next = nextOf(top).load(std::memory_order_relaxed);
-            // Relaxed: the exchange continues the release sequences of earlier push() calls.
+            const Number next = nextOf(top).load(std::memory_order_relaxed);  // by E1
+            // Relaxed: acquired before.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
                                             std::memory_order_relaxed)) {
                 return top;
@@ -83,17 +82,11 @@ public:
     }
 
 private:
-    // Origin: Treiber's stack (1986) with the tag of IBM's System/370 manual.
+    // Edge E1: push -> pop (proof: docs/algorithms/pools.md).
     //
-    // Invariant: the tag counts the changes of the head. Between the load and the exchange in
-    // pop(), other threads may pop the top node and push it again with another successor (ABA). The
-    // exchange also compares the tag, so it misses ABA only after a multiple of 2^tagBits changes.
-    // A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16 bits. On a
-    // single processor, interrupts need 125 ms for so many changes (tag of 20 bits, 168 MHz); a
-    // preempted real-time task may stay in pop() for longer.
-    //
-    // Edge E1: push() exchanges the head with release, and pop() loads the head with acquire. Every
-    // change of the head is a read-modify-write, so pop() synchronizes with all earlier pushes.
+    // The tag counts the changes of the head, so that the exchange in pop() fails if other threads
+    // have popped the top node and pushed it again (ABA). The head must only be changed by
+    // read-modify-writes, because pop() must synchronize with all earlier pushes.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 
@@ -131,8 +124,8 @@ public:
 
     SlotStack() noexcept {
         for (std::size_t i = 0; i < Count; ++i) {
-            // Relaxed: the stack is not shared yet. `none` follows the last slot.
-            next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);
+            // The last slot is followed by Count, which means "no slot".
+            next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);  // not shared
         }
     }
 

@@ -43,8 +43,8 @@ public:
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// Like find(), but searches only the first entry, which nearly always has the slot. For paths
-    /// where each instruction counts.
+    /// Like find(), but searches only the first entry, which nearly always has the slot. Use
+    /// findFirst() where each instruction counts.
     SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
                                                 std::size_t hash) noexcept {
         const View& mine = view();
@@ -134,8 +134,7 @@ private:
         }
 
     private:
-        /// Moves all entries but those of abandoned registries to a table with room for as many
-        /// more.
+        /// Moves the entries of live registries to a table with room for as many more.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

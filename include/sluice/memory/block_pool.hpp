@@ -182,8 +182,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // With Options::isExact, the pool that serves all calls; otherwise null. Calls then take the
-    // slow path to exact_, because threads have no caches.
+    // The pool that serves all calls if Options::isExact is set, and otherwise null. Such a pool
+    // has no caches, so that every call takes the slow path.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -194,7 +194,7 @@ namespace detail {
 /// A stack of up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed: only the magazine's thread writes; statistics() reads the count from other threads.
+    // Relaxed: own variable, or value only.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
@@ -238,11 +238,10 @@ struct Magazine {
 
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
-/// A thread's cache has two magazines (stacks of free blocks), and calls use the loaded magazine.
-/// If it is empty in an allocation, or full in a deallocation, the cache swaps its magazines. If
-/// the other one is also empty or full, the cache exchanges it in the depot, at most once per
-/// `magazineRounds` allocations or deallocations. See "Magazines and Vmem" (Bonwick and Adams,
-/// 2001).
+/// A thread's cache has two magazines (stacks of free blocks). Calls use the loaded magazine, and
+/// swap the two if the loaded one is empty or full. If both are empty or full, the cache exchanges
+/// one in the depot, at most once per `magazineRounds` allocations or deallocations. See "Magazines
+/// and Vmem" (Bonwick and Adams, 2001).
 ///
 /// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
 template <class Traits>
@@ -275,7 +274,7 @@ public:
     /// The cache of a thread: two magazines and a spare block. A deallocation keeps its block as
     /// the spare for the next allocation, which saves a third of the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
-        // Relaxed: only the cache's thread writes; statistics() reads from other threads.
+        // Relaxed: own variable, or value only.
         Atomic<void*> spare{nullptr};
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};
@@ -446,7 +445,8 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // takeEmpty() succeeds: the depot has one magazine more than all blocks can fill.
+            // takeEmpty() cannot fail, because the depot has one magazine more than all blocks
+            // fill.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -467,7 +467,7 @@ public:
     }
 
     void countExhausted() noexcept {
-        exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+        exhausted_.fetch_add(1, std::memory_order_relaxed);  // value only
     }
 
     BlockPoolStatistics statistics() const noexcept {
@@ -481,14 +481,8 @@ public:
     }
 
 private:
-    // Invariants: each magazine is in one cache, in `fulls_`, in `empties_`, or is `partial_`. The
-    // stacks `fulls_` and `empties_` have at least one magazine more than all blocks fill (blocks /
-    // rounds), so the depot always has an empty magazine in exchange for a full one. Only full
-    // magazines are in `fulls_`. Threads without a cache take and return blocks of `partial_`.
-    //
-    // Edge E1: threads exchange magazines under lock_, which orders a block's use before its next
-    // use. A magazine enters a thread's cache under lock_, so statistics() sees a complete magazine
-    // when it reads all caches under lock_.
+    // Edge E1: lock_ orders the use of a block before its next use; see docs/algorithms/pools.md.
+    // Invariant: fulls_ and empties_ together have one magazine more than all blocks fill.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);
@@ -509,7 +503,7 @@ private:
              __FILE__, __LINE__});
     }
 
-    /// Called if the loaded magazine is empty. Returns false if the depot has no block.
+    /// Replaces the empty loaded magazine. Returns false if the depot has no block.
     [[gnu::noinline]] bool refill(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();
@@ -531,7 +525,7 @@ private:
         return true;
     }
 
-    /// Called if the loaded magazine is full; swaps it, or exchanges the other one in the depot.
+    /// Replaces the full loaded magazine by the other magazine, or by an empty one of the depot.
     [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();

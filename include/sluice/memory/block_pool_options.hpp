@@ -32,7 +32,7 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// Blocks per new slab. 0: doubles the pool, by at least 1 KiB and at most 64 KiB or 8 blocks.
+    /// Blocks per slab. With 0, a slab doubles the pool, by 1 KiB to 64 KiB (or by 8 blocks).
     std::size_t blocksPerSlab = 0;
     /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;

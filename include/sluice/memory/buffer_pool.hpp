@@ -91,7 +91,7 @@ public:
 
         /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
         /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds
-        /// return an empty token, or a token for the whole buffer.
+        /// then return an empty token, or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -161,11 +161,10 @@ public:
     [[nodiscard]] std::size_t alignment() const noexcept { return core_.layout.alignment; }
 
 private:
+    // Happens-before edges (proof: docs/algorithms/pools.md):
+    //   E1 hand-over: release -> acquire.
+    //   E2 last: release -> release.
     // Invariant: a buffer is in the free list, has one writer, or has as many holders as tokens.
-    //
-    // Edges:
-    //   E1 hand-over: the last holder frees a buffer with release; the next writer acquires it.
-    //   E2 last: each holder decrements `holders` with release; the last holder acquires it.
 
     using Platform = typename Traits::Platform;
     template <class U>
@@ -252,20 +251,19 @@ public:
 
     /// Returns a buffer held only by the caller, or null if all buffers are in use.
     Slot* acquire() noexcept {
-        Slot* const slot = free_.take();
+        Slot* const slot = free_.take();  // E1 hand-over
         if (SLUICE_UNLIKELY(slot == nullptr)) {
-            exhausted.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+            exhausted.fetch_add(1, std::memory_order_relaxed);  // value only
             return nullptr;
         }
-        // Relaxed: no other thread accesses the slot before the caller passes on the buffer.
-        slot->holders.store(1, std::memory_order_relaxed);
+        slot->holders.store(1, std::memory_order_relaxed);  // not shared
         detail::openMemory(dataOf(*slot), layout.size);
         return slot;
     }
 
     /// Adds a holder to a buffer that the caller holds.
     static void share(Slot& slot) noexcept {
-        // Relaxed: the count cannot reach 0 while the caller holds the buffer.
+        // Relaxed: value only.
         const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
         SLUICE_ASSERT(before != 0 && before != std::numeric_limits<std::uint32_t>::max(),
                       "too many tokens on one buffer, or one that was released already");
@@ -274,13 +272,13 @@ public:
     /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
         // A sole holder needs no read-modify-write, because only holders can create more tokens.
-        if (slot.holders.load(std::memory_order_acquire) == 1) {  // E2
-            slot.holders.store(0, std::memory_order_relaxed);     // relaxed: for inUse() alone
-        } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2
+        if (slot.holders.load(std::memory_order_acquire) == 1) {                 // E2 last
+            slot.holders.store(0, std::memory_order_relaxed);                    // value only
+        } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2 last
             return;
         }
         detail::closeMemory(dataOf(slot), layout.size);
-        free_.give(slot);
+        free_.give(slot);  // E1 hand-over
     }
 
     std::byte* dataOf(const Slot& slot) const noexcept {
@@ -288,10 +286,9 @@ public:
     }
 
     std::size_t inUse() const noexcept {
-        // Relaxed: the count is exact if the caller has synchronized with all users of the pool.
         return static_cast<std::size_t>(
             std::count_if(slots_, slots_ + layout.count, [](const Slot& slot) {
-                return slot.holders.load(std::memory_order_relaxed) != 0;
+                return slot.holders.load(std::memory_order_relaxed) != 0;  // value only
             }));
     }
 

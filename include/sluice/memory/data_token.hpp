@@ -82,7 +82,7 @@ public:
     }
 
     void reset() noexcept {
-        // Empties the token first, so that a releaser that destroys this token releases nothing.
+        // The token is emptied first, because the releaser may destroy the token.
         const State old = std::exchange(state_, {});
         if (old.releaser != nullptr) {
             old.releaser(old.context, old.data, old.size);

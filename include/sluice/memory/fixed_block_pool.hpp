@@ -96,7 +96,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // inUse_ first: after give(), another thread could take the block and count it again.
+        // inUse_ decreases before give(), after which another thread may take and count the block.
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }
@@ -120,11 +120,9 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Invariant: a node's successor is `used` while the node's block is in use. A slow thread in
-    // take() may read `used` as successor, but its exchange fails, because the head has changed.
-    //
-    // Edge E1 of TaggedHead orders the return of a block before its next use. FixedBlockPool's own
-    // accesses are relaxed: they count, or mark a node as `used`, and publish no other data.
+    // Edge E1 of TaggedHead orders the use of a block before its next use. The pool's own accesses
+    // are relaxed (value only); see docs/algorithms/pools.md.
+    // Invariant: a node's successor is `used` while the node's block is in use.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

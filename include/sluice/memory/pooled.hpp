@@ -24,8 +24,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
 /// export its symbols (-rdynamic). Such a program must create and delete each object in the same
-/// library, and define virtual destructors there. Otherwise the deletion ends the program; in
-/// release builds, trim() may be the first call to detect it.
+/// library, and define virtual destructors there. Otherwise the deletion ends the program; release
+/// builds may detect the error only in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>

@@ -36,8 +36,8 @@ public:
         }
     }
 
-    /// The caller's use of the node happens before the use by the next taker (E1 of TaggedHead).
-    /// give() does not access the list after its exchange.
+    /// Returns a node to the list. give() does not access the list after its exchange, because
+    /// another thread may then take all nodes and destroy the list.
     void give(Node& node) noexcept {
         head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
     }

@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// The largest size of a pool in bytes. No sum of byte counts overflows below this limit.
+/// The largest size of a pool in bytes. Sums of sizes up to this limit do not overflow.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline constexpr std::size_t hugePage = std::size_t{2} << 20;

@@ -20,7 +20,7 @@ namespace detail {
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The functions that call an F with this signature: as `F&`, or as `const F&` if IsConst.
+/// The functions that call an F& (or a const F& if IsConst) with this signature.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -36,7 +36,8 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // Any conversion except to a base class or to const makes R refer to a temporary.
+            // R refers to a temporary if the result is converted, except to a base class or to
+            // const.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -46,7 +47,7 @@ struct SignatureForm {
         }
     }
 
-    // No function template, because clang cannot take the address of one with dependent noexcept.
+    // Not a function template, because clang cannot take its address if noexcept is dependent.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {

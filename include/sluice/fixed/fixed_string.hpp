@@ -119,7 +119,7 @@ public:
         assign(other);
     }
 
-    /// Copies a text. If it does not fit, it is truncated, and truncated() returns true.
+    /// Copies a text. A text that does not fit is truncated, and truncated() then returns true.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
@@ -150,8 +150,8 @@ public:
 
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Returns true if text was cut off since the last assign() or clear(), or before it was copied
-    /// from another FixedString.
+    /// Returns true if text was cut off since the last assign() or clear(). Copies of a truncated
+    /// FixedString are truncated, too.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
@@ -190,7 +190,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // Cuts data_ as a whole: its last UTF-8 character may begin in an earlier append().
+        // Cuts the whole text, because its last UTF-8 character may begin in an earlier append().
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';

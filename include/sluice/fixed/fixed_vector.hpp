@@ -20,7 +20,7 @@ namespace detail {
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
-    // Initialises only none_: the constructor is constexpr and leaves the elements alone.
+    // The constexpr constructor initialises only none_, and leaves the elements uninitialised.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
     // std::launder would keep g++ from vectorising loops over v[i], and is not needed: each element
@@ -256,7 +256,7 @@ public:
         }
         return to;
     }
-    /// Erases by index. A template, because the literal 0 would also convert to a null iterator.
+    /// Erases by index. This overload is a template, because the literal 0 is also a null iterator.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));

@@ -47,8 +47,8 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The start of a record. The user's head follows, and then the payload or the address of its
-/// block, each at a multiple of 8 bytes.
+/// The start of a record. In the lane, the user's head and then the payload, or the address of a
+/// LargePayload, follow at multiples of 8 bytes.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
@@ -146,7 +146,7 @@ struct LaneCounts {
     }
 };
 
-/// The maximum values of one lane or of all, written by the back end and read by any thread.
+/// The high-water marks of one lane or of all lanes, which the back end writes.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -193,8 +193,8 @@ enum class EvictionState : unsigned char {
 /// A byte ring that carries the records of one thread, its owner, in stamp order to the back end.
 ///
 /// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
-/// end", and any thread the others. A post to a lane with free space is wait-free. If the eviction
-/// lock is taken, owner and back end wait for an eviction, or for a copy of few records.
+/// end", and any thread the others. A post to a lane with free space is wait-free. The eviction
+/// lock is held while a record is evicted or a few records are copied.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice as many bytes,
 /// because records are contiguous. An empty lane restarts at the ring's beginning, so a thread that
@@ -221,7 +221,7 @@ public:
 
     struct UnlockEviction {
         void operator()(RecordLane* lane) const noexcept {
-            lane->evictionLock_.store(EvictionState::free, std::memory_order_release);  // E4
+            lane->evictionLock_.store(EvictionState::free, std::memory_order_release);  // E4 evict
         }
     };
     /// Holds the eviction lock; null if the back end reads records in place.
@@ -231,22 +231,21 @@ public:
 
     // ---- Owner
 
-    /// The flag is set during a post, so that a nested log call can detect the outer call.
+    /// Returns true during a post, so that a nested log call can detect the outer call.
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 
     /// Returns the address of the next record, or null if the lane is full.
     std::byte* reserve(std::size_t footprint) noexcept {
-        // Relaxed: the owner reads its own writes.
-        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-        const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;
+        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);         // own variable
+        const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;  // own variable
         if (SLUICE_UNLIKELY(tail + footprint > tailLimit_ || count == countLimit_)) {
             return reserveBeyond(footprint);
         }
         return ring_.get() + (tail & mask_);
     }
 
-    /// This overload also limits the number of large records.
+    /// Like reserve(footprint), but also limits the number of large records.
     std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
         const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
@@ -256,24 +255,22 @@ public:
     /// Stamps and publishes the record, which is otherwise complete. Returns the stamp, or
     /// endOfTime if the queue was closed and nothing was published.
     Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
-        // Relaxed: the owner reads its own writes.
-        const std::uint64_t word = word_.load(std::memory_order_relaxed);
-        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+        const std::uint64_t word = word_.load(std::memory_order_relaxed);  // own variable
+        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);  // own variable
         auto& frame = const_cast<RecordFrame&>(frameAt(record));
 
-        const Stamp stamp = Clock::announceThenNow(word_, word | announced);  // E1
-        if (SLUICE_UNLIKELY(closed.load(std::memory_order_seq_cst))) {
-            word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
+        const Stamp stamp = Clock::announceThenNow(word_, word | announced);  // E1 announce
+        if (SLUICE_UNLIKELY(closed.load(std::memory_order_seq_cst))) {        // E6 close
+            word_.store(word, std::memory_order_relaxed);                     // value only
             return endOfTime;
         }
         frame.stamp = stamp;
-        // Relaxed: the release store of E2 publishes the tail.
-        tail_.store(tail + frame.footprint(), std::memory_order_relaxed);
-        word_.store(word + 2, std::memory_order_release);  // E2
+        tail_.store(tail + frame.footprint(), std::memory_order_relaxed);  // by E2
+        word_.store(word + 2, std::memory_order_release);                  // E2 publish
         return stamp;
     }
 
-    /// notePublishedLarge() must be called after publish() of a large record.
+    /// Call notePublishedLarge() after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
     /// Evicts the oldest records until the new one fits, while evict(record) returns true. Returns
@@ -294,14 +291,12 @@ public:
         return mayEvict;
     }
 
-    /// Sleeps until half of the lane is free and fits() is true, until `closed` is set, or until
-    /// the time `until`. The thread waits for half of the lane, because a wake-up per freed record
-    /// would cost more than the record; `until` limits the wait for a slow sink.
+    /// Sleeps until half of the lane is free and fits() returns true, until `closed` is set, or
+    /// until the time `until`. A wake-up per freed record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
-        // Relaxed: no data depends on `closed`, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
-            return closed.load(std::memory_order_relaxed) ||
+            return closed.load(std::memory_order_relaxed) ||  // value only
                    (isHalfFree(releasedCount(), releasedBytes()) && fits());
         };
         BasicBackoff<Platform> backoff;
@@ -316,20 +311,20 @@ public:
 
     /// Withdraws the announcement of a post that a signal handler interrupts to end the program.
     void withdraw() noexcept {
-        // Relaxed: only the owner writes the word.
+        // Relaxed: own variable.
         word_.store(word_.load(std::memory_order_relaxed) & ~announced, std::memory_order_relaxed);
     }
 
     void countRejected() noexcept { rejected_.add(1); }
 
     /// The owner calls end() when its thread ends.
-    void end() noexcept { left_.store(1, std::memory_order_release); }  // E5
+    void end() noexcept { left_.store(1, std::memory_order_release); }  // E5 leave
 
     // ---- Back end
 
     /// Reads the word after all earlier loads of the caller and before all later ones.
     [[nodiscard]] std::uint64_t word() const noexcept {
-        return word_.load(std::memory_order_seq_cst);  // E2
+        return word_.load(std::memory_order_seq_cst);  // E1, E2, E6
     }
 
     /// Waits for the eviction lock. Returns null if the back end reads records in place.
@@ -337,8 +332,8 @@ public:
         BasicBackoff<Platform> backoff;
         EvictionState found = EvictionState::free;
         while (!evictionLock_.compare_exchange_weak(found, EvictionState::brief,
-                                                    std::memory_order_acquire,
-                                                    std::memory_order_relaxed)) {  // E4
+                                                    std::memory_order_acquire,     // E4 evict
+                                                    std::memory_order_relaxed)) {  // retried
             if (found == EvictionState::inPlace) {
                 return nullptr;
             }
@@ -351,7 +346,7 @@ public:
     }
     /// Makes evictions fail until endInPlace(), so that the back end can read records in the lane.
     void beginInPlace(EvictionGuard guard) noexcept {
-        // Relaxed: the owner only compares the value, and endInPlace() releases it.
+        // Relaxed: value only.
         guard.release()->evictionLock_.store(EvictionState::inPlace, std::memory_order_relaxed);
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
@@ -361,18 +356,17 @@ public:
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
         return ring_.get() + (position & mask_);
     }
-    // Relaxed: the caller holds the eviction lock, or the number is informational.
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
-        return releasedBytes_.load(std::memory_order_relaxed);
+        return releasedBytes_.load(std::memory_order_relaxed);  // under the lock, or value only
     }
     [[nodiscard]] std::uint64_t releasedCount() const noexcept {
-        return releasedCount_.load(std::memory_order_relaxed);
+        return releasedCount_.load(std::memory_order_relaxed);  // under the lock, or value only
     }
 
     void release(const EvictionGuard& /*guard*/, std::uint64_t bytes,
                  std::uint64_t count) noexcept {
-        releasedBytes_.store(bytes, std::memory_order_release);  // E3
-        releasedCount_.store(count, std::memory_order_release);  // E3
+        releasedBytes_.store(bytes, std::memory_order_release);  // E3 reuse
+        releasedCount_.store(count, std::memory_order_release);  // E3 reuse
     }
 
     /// Wakes the owner if half of the lane is free. The caller must not hold the eviction lock.
@@ -384,7 +378,7 @@ public:
     void wakeOwner() noexcept { room_.notifyAll(); }
 
     [[nodiscard]] bool hasLeft() const noexcept {
-        return left_.load(std::memory_order_acquire) != 0;  // E5
+        return left_.load(std::memory_order_acquire) != 0;  // E5 leave
     }
 
     [[nodiscard]] LaneHighWater<Platform>& marks() noexcept { return marks_; }
@@ -392,10 +386,10 @@ public:
     // ---- When no thread uses the lane
 
     /// Empties the lane in a forked child, because the parent writes all its records, even an
-    /// announced one. `isOthers` means that the owner does not exist in the child.
+    /// announced one. `isOthers` is true if the child lacks the owner.
     void resetInChild(bool isOthers) noexcept {
         marks_.reset();
-        left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // relaxed: there is one thread
+        left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // not shared yet
         withdraw();
         release(EvictionGuard(this), tail(), published());
         tailLimit_ = 0;  // so that the next record reads the released position again
@@ -414,39 +408,36 @@ public:
     [[nodiscard]] LaneCounts counts() const noexcept {
         return {published(), rejected_.get(), dropped_.get()};
     }
-    // Relaxed, both: informational.
     [[nodiscard]] std::uint64_t published() const noexcept {
-        return word_.load(std::memory_order_relaxed) >> 1U;
+        return word_.load(std::memory_order_relaxed) >> 1U;  // value only
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // Reads the released position first: both only grow, so the difference is never negative.
-        const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
-        const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
+        // Both numbers only grow, so reading the released one first avoids a negative difference.
+        const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3 reuse
+        const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3 reuse
         return {static_cast<std::size_t>(published() - count),
                 std::min(static_cast<std::size_t>(tail() - bytes), limits_.bytes)};
     }
     [[nodiscard]] std::uint64_t tail() const noexcept {
-        return tail_.load(std::memory_order_relaxed);
+        return tail_.load(std::memory_order_relaxed);  // value only
     }
 
 private:
-    // Invariants: in records and bytes, released <= read <= published <= released + limit. word =
-    // published << 1 | announced. Stamps ascend, unless the clock restarts.
-    //
-    // E1 announce: the owner exchanges the word before it reads the clock; the back end reads the
-    // clock and then the unchanged word (docs/algorithms/ordered-log.md). E2 publish: the record is
-    // written before a release of the word, which the back end acquires. E3 reuse: the record is
-    // read before a release of the released position, which the owner acquires before it overwrites
-    // the record. E4 eviction: the eviction lock orders copying and evicting. E5 leave: the owner's
-    // last use precedes a release of left_, which is acquired before the lane is freed.
+    // Happens-before edges (proof: docs/algorithms/ordered-log.md):
+    //   E1 announce: publish <-> word.
+    //   E2 publish: publish -> word.
+    //   E3 reuse: release -> reserve.
+    //   E4 evict: UnlockEviction -> lockEviction.
+    //   E5 leave: end -> hasLeft.
+    // Invariant: released <= read <= published <= released + limit, in records and in bytes.
 
     void noteReleased() noexcept {
-        tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
+        tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;  // E3 reuse
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// Reads the released position and reserves space. Until the whole ring has been used,
-    /// reserveBeyond() runs once per `step` bytes, so that an empty lane can restart.
+    /// Reads the released position and reserves space. While parts of the ring are unused, runs
+    /// once per `step` bytes, so that an empty lane can restart at the ring's beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -466,14 +457,13 @@ private:
         EvictionState found = EvictionState::free;
         if ((tail() & mask_) < step || !evictionLock_.compare_exchange_strong(
                                            found, EvictionState::brief, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {  // E4
+                                           std::memory_order_relaxed)) {  // E4 evict
             return;
         }
         const EvictionGuard guard(this);
         if (releasedCount() == published()) {
             const std::uint64_t next = (tail() | mask_) + 1;
-            // Relaxed: E3 publishes the tail to threads that read the numbers.
-            tail_.store(next, std::memory_order_relaxed);
+            tail_.store(next, std::memory_order_relaxed);  // by E3
             release(guard, next, published());
         }
     }
@@ -493,10 +483,9 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // Members that the owner writes with each record. Positions count bytes from the lane's
-    // creation.
-    alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
-    Atomic<std::uint64_t> tail_{0};  ///< position of the next record
+    // Written by the owner with each record. Positions count bytes from the lane's creation.
+    alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published << 1 | announced
+    Atomic<std::uint64_t> tail_{0};                         ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()
     std::uint64_t countLimit_ = 0;   ///< published() at which reserve() takes reserveBeyond()
     std::uint64_t largeBefore_ = 0;  ///< published() after the last large record
@@ -509,13 +498,13 @@ private:
     std::unique_ptr<std::byte[]> ring_;
     Atomic<unsigned char> left_{0};  ///< whether the owner has ended
 
-    // Members that the back end writes in each batch, and the owner reads when the lane seems full.
+    // Written by the back end in each batch, and read by the owner when the lane seems full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
-    // Members that the owner writes in rare cases.
+    // Seldom written by the owner.
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
     std::uint64_t used_ = 0;  ///< the highest ring offset in use so far

@@ -18,7 +18,7 @@ namespace sluice::log::detail {
 /// until its end; emptied lanes are then freed. Threads without their own lane share one lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", and any thread the
-/// others. A spin lock guards the list; its holder neither runs user code nor allocates.
+/// others. A spin lock guards the list; its holder neither runs user code nor allocates memory.
 ///
 /// Lifetime: the queue and the owner of each lane use the registry, and the last user frees it.
 template <class Traits>
@@ -48,11 +48,10 @@ public:
 
     struct UnlockShared {
         void operator()(LaneRegistry* registry) const noexcept {
-            registry->sharedHolder_.store(nullptr, std::memory_order_release);
+            registry->sharedHolder_.store(nullptr, std::memory_order_release);  // E8 shared
         }
     };
-    /// Holds the lock of the shared lane.
-    using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
+    using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;  ///< holds the shared lane
     using Threads = ThreadSlots<LaneRegistry>;
 
     explicit LaneRegistry(const LaneLimits& limits)
@@ -80,7 +79,7 @@ public:
         for (Slot* const lane : {slot.second, &slot}) {
             if (lane != nullptr) {
                 lane->end();
-                registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // see leavers()
+                registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // hint
             }
         }
         registry.dropUser();
@@ -109,8 +108,9 @@ public:
         BasicBackoff<Platform> backoff;
         for (;;) {
             const void* holder = nullptr;
-            if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,
-                                                      std::memory_order_relaxed)) {
+            if (sharedHolder_.compare_exchange_strong(holder, me,
+                                                      std::memory_order_acquire,     // E8 shared
+                                                      std::memory_order_relaxed)) {  // retried
                 return SharedGuard(this);
             }
             if (holder == me) {
@@ -127,7 +127,7 @@ public:
 
     /// The number of lanes added so far.
     [[nodiscard]] std::uint64_t version() const noexcept {
-        return version_.load(std::memory_order_seq_cst);
+        return version_.load(std::memory_order_seq_cst);  // E1 announce
     }
     /// Calls visit(Slot&), under the lock, for each lane added since the last call. Returns the
     /// version of the list with these lanes.
@@ -143,7 +143,7 @@ public:
 
     /// The number of lanes whose owner has ended.
     [[nodiscard]] std::size_t leavers() const noexcept {
-        return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() acquires
+        return leavers_.load(std::memory_order_relaxed);  // hint
     }
 
     /// Frees an empty lane whose owner has ended.
@@ -157,7 +157,7 @@ public:
             --size_;
             gone_ += slot.counts() - slot.former;
         }
-        leavers_.fetch_sub(1, std::memory_order_relaxed);
+        leavers_.fetch_sub(1, std::memory_order_relaxed);  // hint
         delete &slot;
     }
 
@@ -178,7 +178,7 @@ public:
     LaneCounts counts(Visit visit) {
         const Guard guard(lock_);
         LaneCounts sum = gone_;
-        sum.rejected += sharedRejected_.load(std::memory_order_relaxed);
+        sum.rejected += sharedRejected_.load(std::memory_order_relaxed);  // value only
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const LaneCounts counts = slot->counts() - slot->former;
             sum += counts;
@@ -202,10 +202,9 @@ public:
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;
-        // Relaxed: a forked child has one thread.
         gone_ = LaneCounts{};
-        sharedRejected_.store(0, std::memory_order_relaxed);
-        sharedHolder_.store(nullptr, std::memory_order_relaxed);
+        sharedRejected_.store(0, std::memory_order_relaxed);      // not shared yet
+        sharedHolder_.store(nullptr, std::memory_order_relaxed);  // not shared yet
         std::size_t left = 0;
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own && slot != second;
@@ -217,10 +216,14 @@ public:
             slot->former = slot->counts();
             slot->isKnown = false;
         }
-        leavers_.store(left, std::memory_order_relaxed);
+        leavers_.store(left, std::memory_order_relaxed);  // not shared yet
     }
 
 private:
+    // Happens-before edges (proof: docs/algorithms/ordered-log.md), besides those of RecordLane:
+    //   E1 announce: add -> version.
+    //   E8 shared: UnlockShared -> lockShared.
+
     ~LaneRegistry() {
         while (Slot* const slot = first_) {
             first_ = slot->next;
@@ -238,7 +241,7 @@ private:
         }
         first_ = &slot;
         ++size_;
-        version_.fetch_add(1, std::memory_order_seq_cst);
+        version_.fetch_add(1, std::memory_order_seq_cst);  // E1 announce
     }
 
     const LaneLimits limits_;           ///< limits of each lane
@@ -248,12 +251,12 @@ private:
     Slot* first_ = nullptr;                              ///< the newest lane of the list
     std::size_t size_ = 0;                               ///< lanes in the list
     LaneCounts gone_;                 ///< counts of lanes that have left the list
-    Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
+    Atomic<std::size_t> leavers_{0};  ///< lanes of `first_` whose owners have ended
 
     /// The mark of the thread that holds the shared lane, or null.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};
     Slot* const shared_;
-    Atomic<std::uint64_t> sharedRejected_{0};
+    Atomic<std::uint64_t> sharedRejected_{0};  // value only
 };
 
 }  // namespace sluice::log::detail

@@ -17,9 +17,9 @@ namespace sluice::log::detail {
 
 /// The back end's cursor in one lane, for one thread at a time.
 ///
-/// poll() returns a lower bound of the stamps that the lane will publish later. open() makes
-/// records ready, and close() frees their space. Records are read in the lane; if the owner may
-/// evict them, open() instead copies them and frees their space immediately.
+/// poll() returns a lower bound of the stamps that the lane will publish later (proof:
+/// docs/algorithms/ordered-log.md). open() makes records ready, and close() frees their space. If
+/// the owner may evict records, open() copies them and frees their space immediately.
 template <class Traits>
 class LaneReader {
     using RecordLane = detail::RecordLane<Traits>;
@@ -30,15 +30,15 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Returns the bound. `now` is the clock reading of this poll, `before` that of the last poll.
+    /// `now` and `before` are the clock readings of this poll and of the last poll.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
         isStalled_ = isAnnounced && word == word_;
         if (!isAnnounced) {
-            bound_ = now;  // a later announcement is followed by a later reading of the clock
+            bound_ = now;
         } else if (!isStalled_) {
-            bound_ = before;  // the previous poll did not see this announcement
+            bound_ = before;
         }
         word_ = word;
         return bound_;
@@ -56,9 +56,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. If a record
-    /// is ready, returns true, and close() must follow. `copies` means that the owner may evict
-    /// records; open() may then allocate.
+    /// Makes all records with stamps below `limit` ready, or with `copies` up to `max` records.
+    /// With `copies`, the owner may evict records, and open() may allocate. If open() returns true,
+    /// a record is ready, and close() must follow.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -131,7 +131,6 @@ private:
 
     /// Copies records with stamps below `limit` out of the lane, until `max` records are staged.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
-        // Evictions may have released even more records than the last poll saw.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
         std::uint64_t end = begin;
@@ -174,8 +173,7 @@ private:
     std::size_t stagedCount_ = 0;    ///< copies that have not been emitted
 };
 
-/// Merges the lanes: emits the records of all lanes in stamp order on the back end's thread (proof
-/// in docs/algorithms/ordered-log.md).
+/// Emits the records of all lanes in stamp order, on the back end's thread.
 ///
 /// Thread safety: one thread at a time; any thread may read the counts under "Any thread".
 /// Performance: poll() visits each lane, and allocates after lanes were added.
@@ -235,7 +233,7 @@ public:
     }
 
     /// Implements RecordQueue::emitBefore(). With `copies`, the records are copied first, so that
-    /// their owners can evict. Neither callback may throw.
+    /// their owners can evict records meanwhile. The callbacks must not throw.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         limit = std::min(limit, watermark_);
@@ -326,7 +324,7 @@ private:
         if (registry_.version() == version_) {
             return;
         }
-        // Allocates here, because the callback below runs under the registry's lock.
+        // Allocates memory here, because visitNew() runs its callback under a lock.
         lanes_.reserve(2 * registry_.laneCount() + 8);
         version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
@@ -350,7 +348,7 @@ private:
     // ---- The merge
 
     void openLanes(Stamp limit, std::size_t max, bool copies) {
-        // Allocates first: each opened lane must also be closed, even if bad_alloc follows.
+        // Allocates memory first, because std::bad_alloc must not leave lanes open.
         merge_.clear();
         merge_.reserve(lanes_.size());
         open_.reserve(lanes_.size());

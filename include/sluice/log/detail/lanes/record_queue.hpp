@@ -32,8 +32,8 @@ struct RecordQueueOptions {
 
     std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
     std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
-    /// For a thread without room, with Overflow::block: empties the lanes, or returns false if
-    /// another thread does. Must not throw.
+    /// Called by a post with Overflow::block that finds no room. Empties the lanes, or returns
+    /// false if another thread does. Must not throw.
     std::function<bool()> pollHere;
 };
 
@@ -45,8 +45,8 @@ struct RecordQueueTraits {
     using Lock = SpinLock;  ///< guards the list of lanes
 };
 
-/// Returns true if the record uses the thread's second lane; each lane has its own space. Overload
-/// this function for a head that has levels.
+/// Returns true if the record uses the thread's second lane, which has its own space. Overload this
+/// function for a head that has levels.
 template <class Head>
 constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
@@ -158,8 +158,7 @@ public:
     /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
     Stamp poll() {
         const Role role(role_, oneBackEnd);
-        // Relaxed: the fence of the poll orders this load before the loads of the words.
-        const bool wasClosed = closed_.load(std::memory_order_relaxed);
+        const bool wasClosed = closed_.load(std::memory_order_relaxed);  // by E6
         const Stamp watermark = order_->poll();
         isSettled_ = wasClosed && !order_->anyAnnounced();
         return watermark;
@@ -171,33 +170,32 @@ public:
     };
 
     /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first, then finish(), while all these records are still valid. Neither
-    /// may throw. Frees their room before it returns, so a `max` of some hundreds gives producers
-    /// room early. Returns the number of records.
+    /// watermark, the oldest first. Then calls finish(), while all these records are still valid,
+    /// and frees their space. The callbacks must not throw. Returns the number of records.
     template <class Emit, class Finish = Ignore>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
-        const bool copies = copies_.load(std::memory_order_relaxed);  // relaxed: a setting
+        const bool copies = copies_.load(std::memory_order_relaxed);  // value only
         return order_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Sleeps until a record can be emitted, until wake(), or until the deadline. While a stalled
-    /// thread holds the watermark back, only naps, because the end of the stall wakes no thread.
-    /// Returns true if there is work; may return early.
+    /// Sleeps until a record can be emitted, until wake(), or until the deadline. Returns true if
+    /// there is work; may return early. While a stalled thread holds the watermark back, the back
+    /// end naps, because the end of a stall wakes no thread.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
             Platform::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else if (!hasWork() && Platform::Clock::now() < until) {
-            letPostsWake(true);     // E1
+            letPostsWake(true);     // E7 sleep
             bool hasSlept = false;  // then the caller polls again
             const auto isOver = [&] { return hasWork() || std::exchange(hasSlept, true); };
-            static_cast<void>(events_.waitUntil(isOver, until));  // E1
+            static_cast<void>(events_.waitUntil(isOver, until));  // E7 sleep
         }
         if (isWoken()) {
-            // An exchange, because a store could lose a second wake() without acquiring its writes.
-            woken_.exchange(0, std::memory_order_acquire);
+            // A plain store would overwrite a second wake() without acquiring its writes.
+            woken_.exchange(0, std::memory_order_acquire);  // E9 wake
             return true;
         }
         return hasWork();
@@ -216,8 +214,8 @@ public:
 
     /// Ends the running waitForWork(), or the next one.
     void wake() noexcept {
-        // An exchange, because a store would end the release sequence of another wake().
-        woken_.exchange(1, std::memory_order_release);
+        // A plain store would end the release sequence of another wake().
+        woken_.exchange(1, std::memory_order_release);  // E9 wake
         events_.notifyAll();
     }
 
@@ -228,11 +226,13 @@ public:
         return stamp + 1;
     }
 
-    /// Call expectEviction() before posts with Overflow::dropOldest. With evictions, the back end
-    /// copies records before emitting them, so that posts can always evict.
-    void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
+    /// Call expectEviction() before posts with Overflow::dropOldest: the back end then copies
+    /// records before emitting them, so that posts can evict them.
+    void expectEviction() noexcept {
+        copies_.store(true, std::memory_order_relaxed);
+    }  // value only
 
-    /// Withdraws the caller's interrupted post when a signal handler ends the program.
+    /// Withdraws the calling thread's interrupted post when a signal handler ends the program.
     void withdrawOwnPost() noexcept {
         if (Slot* const own = Threads::find(&registry_, hash_)) {
             own->withdraw();
@@ -244,7 +244,7 @@ public:
 
     /// Makes later posts, and those that wait for space, return `closed`.
     void close() noexcept {
-        closed_.store(true, std::memory_order_seq_cst);
+        closed_.store(true, std::memory_order_seq_cst);  // E6 close
         registry_.forEach([](Slot& slot) { slot.wakeOwner(); });
         wake();
     }
@@ -295,25 +295,23 @@ public:
     /// Empties the queue and resets all counts, because the parent emits the earlier records.
     void resetInChild() {
         order_.emplace(registry_);
-        // Relaxed: a forked child has one thread.
-        droppedBefore_.store(0, std::memory_order_relaxed);
-        rejectedBefore_.store(0, std::memory_order_relaxed);
+        droppedBefore_.store(0, std::memory_order_relaxed);   // not shared yet
+        rejectedBefore_.store(0, std::memory_order_relaxed);  // not shared yet
         registry_.resetInChild();
     }
 
 private:
-    // Edge E1, sleep: either the posting thread finds the sleeper, or the sleeper finds the record.
-    //   1. A post writes the lane word, issues a light fence, and reads postsWake_. The back end
-    //       sets postsWake_, issues a heavy fence, and reads all lane words.
-    //   2. If postsWake_ is set, the post issues a full fence and reads the count of waiters. The
-    //       back end counts itself as a waiter, issues a full fence, and rereads all words.
-    // postsWake_ stays set between sleeps, so the heavy fence is rare.
+    // Happens-before edges (proof: docs/algorithms/ordered-log.md), besides those of RecordLane:
+    //   E6 close: RecordLane::publish <-> poll.
+    //   E7 sleep: notifyBackEnd <-> waitForWork.
+    //   E9 wake: wake -> waitForWork.
+    //   E10 reset: reset -> sinceReset.
 
     using Slot = typename Registry::Slot;
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// The event count's fences are full on both sides, because sleeps are as frequent as posts.
+    /// Uses full fences on both sides of a sleep, because sleeps may be as frequent as posts.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -358,12 +356,10 @@ private:
         return PostAttempt::ok;
     }
 
-    /// Wakes the back end if it sleeps. notifyBackEnd() is out of line, to keep the inlined log
-    /// call short.
+    /// Wakes a sleeping back end. Out of line, to keep the inlined log call short.
     [[gnu::noinline]] void notifyBackEnd() noexcept {
-        Platform::Fence::light();
-        // Relaxed: The fence of E1 orders this load after the store to the lane word.
-        if (postsWake_.load(std::memory_order_relaxed)) {
+        Platform::Fence::light();                          // E7 sleep
+        if (postsWake_.load(std::memory_order_relaxed)) {  // by E7
             events_.notifyAll();
         }
     }
@@ -388,7 +384,8 @@ private:
         return SendResult::full;
     }
 
-    /// Evicts records, or waits. Returns false if the policy rejects or the queue was closed.
+    /// Evicts records or waits for space. Returns false if the policy rejects or the queue is
+    /// closed.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (policy == Overflow::reject || isClosed()) {
             return false;
@@ -413,7 +410,6 @@ private:
     /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
     bool hasPolled() { return pollHere_ && pollHere_(); }
 
-    /// tryPost() out of line.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostAttempt tryPostRarely(RecordLane& lane, const Head& head,
                                                            std::size_t bytes, Write& write) {
@@ -448,7 +444,7 @@ private:
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
-        // `lane` is null if the thread is ending or memory is exhausted.
+        // The lane is null if the calling thread is ending or memory is exhausted.
         Slot* const lane = sluice::detail::resultOrDefault([&] {
             Slot* const own =
                 Threads::findOr(&registry_, hash_, [&] { return Threads::add(registry_); });
@@ -460,7 +456,7 @@ private:
         return postToShared(head, bytes, policy, write);
     }
 
-    /// A single lock for all records, because two threads with two locks could wait for each other.
+    /// Records of all levels share one lock, because two locks could deadlock two threads.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_.shared();
@@ -488,23 +484,23 @@ private:
         return SendResult::full;
     }
 
+    // Acquire: E6 close.
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
     // ---- The sleep of the back end
 
     void letPostsWake(bool isWanted) noexcept {
-        // Relaxed: only the back end writes postsWake_, and E1's fence orders the store.
-        if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
+        if (postsWake_.load(std::memory_order_relaxed) == isWanted) {  // own variable
             return;
         }
-        postsWake_.store(isWanted, std::memory_order_relaxed);
+        postsWake_.store(isWanted, std::memory_order_relaxed);  // by E7
         if (isWanted) {
-            Platform::Fence::heavy();
+            Platform::Fence::heavy();  // E7 sleep
         }
     }
 
     [[nodiscard]] bool isWoken() const noexcept {
-        return woken_.load(std::memory_order_relaxed) != 0;  // relaxed: waitForWork() acquires
+        return woken_.load(std::memory_order_relaxed) != 0;  // hint
     }
     [[nodiscard]] bool hasWork() const noexcept {
         return isWoken() || order_->hasChanged() || order_->hasRecords();
@@ -515,12 +511,12 @@ private:
     [[nodiscard]] LaneCounts totals() const { return registry_.counts(Ignore()); }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // Reads `before` first: the totals only grow, so the difference is never negative.
-        const std::uint64_t start = before.load(std::memory_order_acquire);
+        // The totals only grow, so reading `before` first avoids a negative difference.
+        const std::uint64_t start = before.load(std::memory_order_acquire);  // E10 reset
         return totals().*count - start;
     }
     void reset(Atomic<std::uint64_t>& before, std::uint64_t LaneCounts::*count) {
-        before.store(totals().*count, std::memory_order_release);
+        before.store(totals().*count, std::memory_order_release);  // E10 reset
     }
 
     static thread_statistics statisticsOf(const Slot& slot, const LaneCounts& counts) noexcept {
@@ -535,7 +531,7 @@ private:
         return lane;
     }
 
-    // Members that each post reads, and that are seldom written.
+    // Read by each post, and seldom written.
     Registry& registry_;
     const std::size_t hash_;  ///< of the registry, for ThreadSlots
     const std::function<bool()> pollHere_;
@@ -543,7 +539,7 @@ private:
     Atomic<bool> postsWake_{false};  ///< written by the back end
     // The back end sleeps here without spinning, because it polls the lanes itself.
     BasicPark<SleepPlatform, typename Traits::Parker> events_{{0, 0}};
-    Atomic<bool> copies_{false};  ///< relaxed: a setting
+    Atomic<bool> copies_{false};  ///< set by expectEviction()
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};
 

@@ -30,11 +30,11 @@ inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 /// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use of
 /// the clock decides for the process.
 ///
-/// C++ does not order clock readings relative to memory accesses, but the order of the log depends
-/// on it (docs/algorithms/ordered-log.md). Each function of StampClock states its order.
+/// C++ does not order clock readings and memory accesses, so each function states its order:
+/// docs/algorithms/ordered-log.md has the reasons.
 ///
 /// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
-/// with CLOCK_MONOTONIC. announce() takes 5 to 8 ns more.
+/// with CLOCK_MONOTONIC, and 5 to 8 ns more for announceThenNow().
 class StampClock {
 public:
     /// Writes `value` to `word`, visibly to all threads, and then reads the clock.
@@ -71,17 +71,12 @@ public:
 
     /// Returns true if the clock reads the processor's counter. The first call decides.
     static bool usesCounter() noexcept {
-        // Relaxed: the choice never changes.
-        const Source source = shared_.source.load(std::memory_order_relaxed);
+        const Source source = shared_.source.load(std::memory_order_relaxed);  // value only
         return SLUICE_LIKELY(source == Source::counter) ||
                (source == Source::undecided && decide());
     }
 
 private:
-    // On x86-64, a locked exchange is globally visible when it completes, and later instructions
-    // wait for `lfence`. On AArch64, `dsb` and `isb` order a reading after earlier accesses, and a
-    // dependent load orders later accesses. Other processors use a fence and the system clock.
-
     enum class Source : unsigned char { undecided, counter, systemClock };
 
 #if defined(__x86_64__)
@@ -120,7 +115,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // The load depends on the reading, so that the caller's fence orders the reading too.
+        // Loads an address made from the reading, so that the caller's fence orders the reading.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -145,9 +140,8 @@ private:
         Source source = Source::undecided;
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
-        // Relaxed, as above. If another thread has chosen first, `source` is its choice.
         if (shared_.source.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
-            source = found;
+            source = found;  // otherwise another thread has chosen first
         }
         return source == Source::counter;
     }
@@ -172,7 +166,7 @@ private:
 #endif
     }
 
-    // Each log call reads the source, so no variable of the program shares its cache lines.
+    // Separate cache lines, because each log call reads the source.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Source> source;
     };

@@ -9,13 +9,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace sluice::nats::detail {
 
@@ -23,14 +28,23 @@ std::uint64_t originOf(const std::string& outboxFolder) {
     if (outboxFolder.empty()) {
         return drawNumber();
     }
-    const std::filesystem::path file = std::filesystem::path(outboxFolder) / "origin";
+    const std::string file = outboxFolder + "/origin";
     std::uint64_t origin = 0;
     std::ifstream(file) >> origin;
     if (origin == 0) {
         origin = drawNumber();
-        std::error_code failed;  // the outbox reports a folder that cannot be used
+        std::error_code failed;  // then the file is not written
         std::filesystem::create_directories(outboxFolder, failed);
-        std::ofstream(file) << origin << '\n';
+        const std::string text = std::to_string(origin) + "\n";
+        const std::string newFile = file + ".new";
+        const int opened = open(newFile.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        const bool isWritten =
+            write(opened, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+            fsync(opened) == 0;
+        (void)close(opened);
+        if (isWritten) {
+            (void)std::rename(newFile.c_str(), file.c_str());
+        }
     }
     return origin;
 }
@@ -56,57 +70,56 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
              options.durable.outboxMessages},
       pool_(poolOptions(options)) {
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-        const auto i = static_cast<std::size_t>(priority);
-        Link& link = priority == Priority::high ? high : rest;
-        const bool isOpen =
-            link.impl().askServer([&] { openStream(link.impl(), options_, priority); });
-        const std::string folder = options_.outboxFolder + "/" + toString(priority);
-        // A former process with another onDiskFrom may have left messages of this priority.
-        if (!options_.outboxFolder.empty() &&
-            (priority >= options_.onDiskFrom || std::filesystem::exists(folder))) {
-            folders_[i] = std::make_unique<OutboxFolder>(folder);
-        }
-        senders_[i] = std::make_unique<OutboxSender>(link, options, folders_[i].get(), counts_);
-        if (!isOpen) {
-            senders_[i]->openLater(priority);
-        }
-        if (folders_[i] != nullptr) {
-            replay(priority);
-        }
+        addSender(priority == Priority::high ? high : rest, options, priority);
     }
     for (const auto& sender : senders_) {
         sender->start();
     }
 }
 
-void Outbox::replay(Priority priority) {
+void Outbox::addSender(Link& link, const NatsOptions& options, Priority priority) {
+    const bool isOpen = link.impl().askServer([&] { openStream(link.impl(), options_, priority); });
     const auto i = static_cast<std::size_t>(priority);
-    folders_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
-        Reservation reservation;
-        wire::Envelope envelope;
-        // Reserved as high messages, which may use the whole outbox, because a former process may
-        // have filled it.
-        if (reserve(Priority::high, reservation) != OutletResult::ok ||
-            size > reservation.capacity() ||
-            wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
-            throw std::runtime_error("nats: the outbox has no room for a message of its folder: "
-                                     "raise outboxMessages or maxMessageSize");
+    const std::string path = options_.outboxFolder + "/" + toString(priority);
+    std::vector<OutboxSender::Record> found;
+    // A former process with another onDiskFrom may have left messages of this priority.
+    if (!options_.outboxFolder.empty() &&
+        (priority >= options_.onDiskFrom || std::filesystem::exists(path))) {
+        folders_[i] = std::make_unique<OutboxFolder>(path);
+        OutboxFolder& folder = *folders_[i];
+        folder.replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
+            wire::Envelope envelope;
+            if (wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
+                throw std::runtime_error("nats: the outbox cannot read a message of " + path +
+                                         ": it is of another version. Move the folder away");
+            }
+            found.push_back({Reservation(counts_, bytes, size),
+                             size,
+                             {priority, subject, envelope.origin, envelope.incarnation,
+                              envelope.type, envelope.sequence},
+                             {}});
+        });
+        if (!folder.foreignFile().empty()) {
+            rest_.reporter.report(
+                {"nats: the outbox ignores a file that is no segment: ", folder.foreignFile()});
         }
-        std::memcpy(reservation.data(), bytes, size);
-        counts_.replayed.fetch_add(1);
-        counts_.accepted.fetch_add(1);
-        senders_[i]->push({std::move(reservation),
-                           size,
-                           {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
-                            envelope.sequence},
-                           {}});
-    });
-    if (!folders_[i]->foreignFile().empty()) {
-        rest_.reporter.report(
-            {"nats: the outbox ignores a file that is no segment: ", folders_[i]->foreignFile()});
+        for (const std::string& file : folder.damagedFiles()) {
+            rest_.reporter.report({"nats: the outbox has lost messages in a damaged file: ", file});
+        }
+        counts_.damaged += folder.damagedFiles().size();
+        if (!folder.hasSegment()) {
+            reportDisk();
+        }
     }
-    if (!folders_[i]->hasSegment()) {
-        reportDisk();
+    senders_[i] = std::make_unique<OutboxSender>(link, options, folders_[i].get(), counts_,
+                                                 options_.outboxMessages + found.size());
+    if (!isOpen) {
+        senders_[i]->openLater(priority);
+    }
+    counts_.replayed += found.size();
+    counts_.accepted += found.size();
+    for (OutboxSender::Record& record : found) {
+        senders_[i]->push(std::move(record));
     }
 }
 
@@ -191,6 +204,7 @@ OutletResult Outbox::commit(Reservation&& reservation, std::size_t size, const M
 void Outbox::fill(NatsStatistics& statistics) const noexcept {
     statistics.resent = counts_.resent;
     statistics.replayed = counts_.replayed;
+    statistics.damaged = counts_.damaged;
     // Read in this order, so that the answers are never more than the messages.
     statistics.acknowledged = counts_.acknowledged;
     statistics.undeliverable = counts_.undeliverable;

@@ -1,5 +1,6 @@
 #include "outbox_folder.hpp"
 
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <algorithm>
@@ -12,8 +13,10 @@
 #include <filesystem>
 #include <limits>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -80,6 +83,32 @@ std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
     crc = wire::detail::crc32c(reinterpret_cast<const unsigned char*>(subject.data()),
                                subject.size(), crc);
     return wire::detail::crc32c(bytes, size, crc);
+}
+
+struct Record {
+    std::string_view subject;
+    const unsigned char* bytes;
+    std::size_t size;
+};
+
+/// Returns the record at `from`, where the file has `left` more bytes. Empty if there is no whole,
+/// undamaged record.
+std::optional<Record> recordAt(const unsigned char* from, std::size_t left) noexcept {
+    if (left < recordHead) {
+        return std::nullopt;
+    }
+    left -= recordHead;
+    const std::size_t subjectSize = getLittle<4>(from);
+    const std::size_t size = getLittle<4>(from + 4);
+    // The limit of the subject saves checksums of bytes that are no record.
+    if (subjectSize > std::min(left, longestSubject) || size > left - subjectSize) {
+        return std::nullopt;
+    }
+    const auto* const subject = reinterpret_cast<const char*>(from + recordHead);
+    const Record record{{subject, subjectSize}, from + recordHead + subjectSize, size};
+    const bool isWhole =
+        getLittle<4>(from + 8) == checksum(from, record.subject, record.bytes, size);
+    return isWhole ? std::optional(record) : std::nullopt;
 }
 
 /// The file name of a segment, in place because append() must not allocate for it.
@@ -163,12 +192,7 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
         fail("read", path);
     }
     const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
-    struct Found {
-        std::string_view subject;
-        const unsigned char* bytes;
-        std::size_t size;
-    };
-    std::vector<Found> found;
+    std::vector<Record> found;
     std::size_t at = headSize;
     // Otherwise the process was killed before it wrote the head.
     const bool isBegun = content.size() >= headSize;
@@ -177,24 +201,24 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
                                  ": it is damaged, or of another version. Move it away");
     }
     segment.done = isBegun ? getDone(bytes + magic.size()) : 0;
-    while (isBegun && content.size() - at >= recordHead) {
-        const std::size_t subjectSize = getLittle<4>(bytes + at);
-        const std::size_t size = getLittle<4>(bytes + at + 4);
-        const std::size_t left = content.size() - at - recordHead;
-        if (subjectSize > left || size > left - subjectSize) {
-            break;
+    bool isDamaged = false;
+    for (bool isSkipping = false; isBegun && at < content.size();) {
+        const auto record = recordAt(bytes + at, content.size() - at);
+        if (!record) {
+            isSkipping = true;
+            ++at;  // one byte, because the lengths may be damaged
+            continue;
         }
-        const std::string_view subject(content.data() + at + recordHead, subjectSize);
-        const unsigned char* const message = bytes + at + recordHead + subjectSize;
-        if (getLittle<4>(bytes + at + 8) != checksum(bytes + at, subject, message, size)) {
-            break;
+        if (std::exchange(isSkipping, false)) {
+            isDamaged = true;
+            damagedFiles_.push_back(path);
         }
-        found.push_back({subject, message, size});
-        at += recordHead + subjectSize + size;
+        found.push_back(*record);
+        at += recordHead + record->subject.size() + record->size;
     }
     segment.messages = found.size();
-    if (segment.done > segment.messages) {
-        segment.done = 0;  // damaged: all are sent again, and the server drops duplicates
+    if (isDamaged || segment.done > segment.messages) {
+        segment.done = 0;  // unknown: all are sent again, and the server drops duplicates
     }
     if (segment.done == segment.messages) {
         remove(segment);

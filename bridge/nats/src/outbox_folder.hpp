@@ -17,9 +17,10 @@
 //
 // Form of a segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Form of a
 // record: 4 bytes length of the subject; 4 bytes length of the message; 4 bytes CRC32C of all other
-// bytes of the record; the subject; the message. All numbers are little-endian. A damaged record
-// ends its segment: if the process is killed while it writes, the tail of the segment is damaged. A
-// segment that begins with other bytes is refused and kept.
+// bytes of the record; the subject; the message. All numbers are little-endian. If the process is
+// killed while it writes, the tail of the segment is damaged; the tail was never accepted. Damaged
+// bytes before a whole record are skipped and noted. A segment that begins with other bytes is
+// refused and kept.
 //
 // The number of done messages is not flushed, so after a power cut some are sent again. Without
 // memory for a new segment, append() refuses the message. Messages are pushed and freed in the
@@ -34,6 +35,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace sluice::nats::detail {
 
@@ -55,6 +57,10 @@ public:
 
     /// The path of a file that is no segment. Empty if replay() has found none.
     [[nodiscard]] const std::string& foreignFile() const noexcept { return foreignFile_; }
+    /// The path of a segment for each place where replay() has found damage before a whole record.
+    [[nodiscard]] const std::vector<std::string>& damagedFiles() const noexcept {
+        return damagedFiles_;
+    }
     /// Whether append() has a segment. False after replay() if the disk is full.
     [[nodiscard]] bool hasSegment() const noexcept { return hasSegment_; }
 
@@ -119,9 +125,10 @@ private:
 
     const std::string folder_;
     int folderFile_ = -1;  ///< descriptor of the folder, with a lock as long as the process uses it
-    std::deque<std::string> subjects_;  ///< subjects of the messages that replay() has visited
-    std::string foreignFile_;           ///< see foreignFile(); written by replay()
-    std::mutex mutex_;                  ///< guards the following
+    std::deque<std::string> subjects_;       ///< subjects of the messages that replay() has visited
+    std::string foreignFile_;                ///< see foreignFile(); written by replay()
+    std::vector<std::string> damagedFiles_;  ///< see damagedFiles(); written by replay()
+    std::mutex mutex_;                       ///< guards the following
     std::condition_variable flushed_;
     std::deque<Segment> segments_;  ///< in ascending order of their numbers
     std::uint64_t nextNumber_ = 1;  ///< number of the next segment

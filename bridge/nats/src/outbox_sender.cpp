@@ -45,13 +45,13 @@ private:
 }  // namespace
 
 OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFolder* folder,
-                           OutboxCounts& counts)
+                           OutboxCounts& counts, std::size_t room)
     : link_(link.impl()),
       options_(options.durable),
       folder_(folder),
       inbox_(newInbox()),
       counts_(counts),
-      ring_(options.durable.outboxMessages),
+      ring_(room),
       window_(options.durable.inFlight),
       nextLook_(Clock::now()) {
     natsSubscription* const answers = link_.subscribe(inbox_ + ".*", &answered, this);
@@ -289,7 +289,7 @@ void OutboxSender::send(const Guard& guard, std::uint64_t position,
     }
 }
 
-natsStatus OutboxSender::transmit(const Record& record, std::uint64_t position) const noexcept {
+natsStatus OutboxSender::transmit(Record& record, std::uint64_t position) const noexcept {
     const Outbox::Message& message = record.message;
     ShortText reply;
     reply.add(inbox_).add(".").add(position, 10);

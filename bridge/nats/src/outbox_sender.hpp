@@ -48,9 +48,9 @@ public:
         Confirmation confirmation;
     };
 
-    /// `folder` keeps the messages on a disk; it may be null.
-    OutboxSender(Link& link, const NatsOptions& options, OutboxFolder* folder,
-                 OutboxCounts& counts);
+    /// `folder` keeps the messages on a disk; it may be null. At most `room` messages are not done.
+    OutboxSender(Link& link, const NatsOptions& options, OutboxFolder* folder, OutboxCounts& counts,
+                 std::size_t room);
     OutboxSender(const OutboxSender&) = delete;
     OutboxSender& operator=(const OutboxSender&) = delete;
     ~OutboxSender() { stop(); }
@@ -113,7 +113,7 @@ private:
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
     void sendNew(const Guard& guard, Clock::time_point now) noexcept;
     void send(const Guard& guard, std::uint64_t position, Clock::time_point now) noexcept;
-    [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;
+    [[nodiscard]] natsStatus transmit(Record& record, std::uint64_t position) const noexcept;
 
     Slot& slotAt(const Guard&, std::uint64_t position) noexcept {
         return window_[position % window_.size()];

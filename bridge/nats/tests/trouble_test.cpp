@@ -41,7 +41,8 @@ TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
     for (int round = 0; round < 2; ++round) {
         for (const auto& bytes :
              {std::vector<unsigned char>(500, 0xFF), std::vector<unsigned char>(), damaged,
-              message(1, {"position", 2}), message(1, {"elsewhere"})}) {
+              message(1, {"position", 2}), message(1, {"elsewhere"}),
+              message(std::numeric_limits<std::uint64_t>::max())}) {
             ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
         }
     }
@@ -56,7 +57,7 @@ TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
     EXPECT_EQ(
         notes.count("nats: position.medium: messages are missing, the first ones of origin 42"), 1);
     EXPECT_EQ(notes.count("messages are missing"), 1);
-    EXPECT_EQ(receiver.bridge.statistics().malformed, 6U);
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 8U);
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 4U);
     EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
 }

@@ -310,13 +310,14 @@ public:
     /// server that has accepted the connection can refuse, and a missing one is no error.
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
-        if (options_.origin == 0) {
-            options_.origin = detail::originOf(options_.durable.outboxFolder);
-        }
         if (!options_.durable.stream.empty()) {
             outbox_ = std::make_unique<detail::Outbox>(rest_, high_, options_);
             restPull_ = std::make_unique<detail::Pull>(rest_, options_.durable);
             highPull_ = std::make_unique<detail::Pull>(high_, options_.durable);
+        }
+        // The outbox has locked its folder.
+        if (options_.origin == 0) {
+            options_.origin = detail::originOf(options_.durable.outboxFolder);
         }
     }
     NatsBridge(const NatsBridge&) = delete;

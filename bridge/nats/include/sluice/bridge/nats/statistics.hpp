@@ -7,8 +7,9 @@
 
 namespace sluice::nats {
 
-/// The counts of a bridge, and the states of its links. Each number counts messages, with two
-/// exceptions: `gaps` counts missing sequences, and `resent` counts sends. These sums hold:
+/// The counts of a bridge, and the states of its links. Each number counts messages, with three
+/// exceptions: `gaps` counts missing sequences, `resent` counts sends, and `damaged` counts places.
+/// These sums hold:
 ///
 ///     exported messages = sent + unsent + congested + notOnDisk + notAgain
 ///     accepted = acknowledged + undeliverable + abandoned + held
@@ -27,6 +28,7 @@ struct NatsStatistics {
     std::uint64_t undeliverable = 0;  ///< the server will never accept it
     std::uint64_t abandoned = 0;      ///< still in the outbox when close() ran out of time
     std::uint64_t replayed = 0;       ///< found in the folder, where a former process left it
+    std::uint64_t damaged = 0;        ///< damaged place of the folder: messages are lost
     std::uint64_t notOnDisk = 0;      ///< refused by the outbox, because the disk refused it
     std::uint64_t held = 0;           ///< in the outbox now
     std::uint64_t resent = 0;         ///< number of times that a message was sent again
@@ -57,7 +59,7 @@ struct NatsStatistics {
         f("sent", sent), f("unsent", unsent), f("not_again", notAgain);
         f("congested", congested), f("accepted", accepted), f("acknowledged", acknowledged);
         f("undeliverable", undeliverable), f("abandoned", abandoned), f("held", held);
-        f("replayed", replayed), f("not_on_disk", notOnDisk);
+        f("replayed", replayed), f("damaged", damaged), f("not_on_disk", notOnDisk);
         f("resent", resent), f("received", received), f("delivered", delivered);
         f("refused", refused), f("looped", looped), f("malformed", malformed);
         f("other_schema", otherSchema), f("late", late);

@@ -127,7 +127,8 @@ public:
         Counters& counters = context_.counters;
         wire::Envelope envelope;
         if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
-            envelope.priority != static_cast<std::uint8_t>(priority_)) {
+            envelope.priority != static_cast<std::uint8_t>(priority_) ||
+            envelope.sequence > largestSequence) {
             return refuseGarbage();
         }
         const bool isOfOurSchema = envelope.schemaHash == schema_;
@@ -173,6 +174,8 @@ public:
     }
 
 private:
+    /// No sender counts beyond it. Without a limit, a forged sequence would overflow `gaps`.
+    static constexpr std::uint64_t largestSequence = std::uint64_t{1} << 53;
     using RunId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
 
     static Verdict countedAs(Count& count, Verdict verdict) noexcept {

@@ -17,11 +17,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sluice::nats::detail {
 
 /// The origin of the process that uses the folder: drawn by the first process, then read from the
 /// file "origin". Without a folder, or if the file cannot be written, a random number. Never 0.
+/// Called while this process has locked the folder.
 std::uint64_t originOf(const std::string& outboxFolder);
 
 /// The answer to a caller of Outlet::confirm(). Null without such a caller. Destroyed without an
@@ -57,6 +59,7 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> undeliverable{0};
     std::atomic<std::uint64_t> resent{0};
     std::atomic<std::uint64_t> replayed{0};
+    std::atomic<std::uint64_t> damaged{0};
     Park freed;  ///< notified when `held` falls to a multiple of `step`
     Park done;   ///< notified when messages are done, and when a link is closed
 };
@@ -100,10 +103,18 @@ public:
     class [[nodiscard]] Reservation {
     public:
         Reservation() noexcept = default;
+        /// Room for a message of a former process, also if the outbox is full.
+        Reservation(OutboxCounts& counts, const unsigned char* bytes, std::size_t size)
+            : copy_(bytes, bytes + size), counts_(&counts) {
+            counts.held.fetch_add(1);
+        }
         Reservation(Reservation&& other) noexcept
-            : counts_(std::exchange(other.counts_, nullptr)), buffer_(std::move(other.buffer_)) {}
+            : copy_(std::move(other.copy_)),
+              counts_(std::exchange(other.counts_, nullptr)),
+              buffer_(std::move(other.buffer_)) {}
         Reservation& operator=(Reservation&& other) noexcept {
             Reservation old(std::move(*this));
+            copy_ = std::move(other.copy_);
             counts_ = std::exchange(other.counts_, nullptr);
             buffer_ = std::move(other.buffer_);
             return *this;
@@ -117,8 +128,8 @@ public:
             }
         }
 
-        [[nodiscard]] unsigned char* data() const noexcept {
-            return reinterpret_cast<unsigned char*>(buffer_.data());
+        [[nodiscard]] unsigned char* data() noexcept {
+            return copy_.empty() ? reinterpret_cast<unsigned char*>(buffer_.data()) : copy_.data();
         }
         [[nodiscard]] std::size_t capacity() const noexcept { return buffer_.capacity(); }
 
@@ -129,6 +140,7 @@ public:
                 counts.freed.notifyAll();
             }
         }
+        std::vector<unsigned char> copy_;  ///< empty if the message is in the buffer
         OutboxCounts* counts_ = nullptr;
         WritableBuffer buffer_;
     };
@@ -169,8 +181,9 @@ public:
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
-    /// Passes the messages that a former process left in the folder to the sender.
-    void replay(Priority priority);
+    /// Makes the sender of a priority, and passes the messages to it that a former process left in
+    /// the folder. They may be more than outboxMessages, for example after a loss of power.
+    void addSender(Link& link, const NatsOptions& options, Priority priority);
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
     [[nodiscard]] bool isCutOff() const noexcept;
     void reportDisk() noexcept;

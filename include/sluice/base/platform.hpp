@@ -3,8 +3,8 @@
 /// \file
 /// The machine beneath concurrent algorithms: cache lines, atomics, clock, fence, scheduler.
 ///
-/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers.
-/// SLUICE_THREAD_LOCAL is then empty; a program may define it as `thread_local` in all its files.
+/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
+/// threads SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local`.
 
 #include <sluice/base/assert.hpp>
 
@@ -254,10 +254,10 @@ public:
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// x and y are atomics with relaxed or stronger accesses. If a thread calls light() and another
-/// thread of the process calls heavy(), the thread of the later call sees all writes before the
-/// earlier call. The same holds for two calls of heavy(), but not for two calls of light().
-/// ThreadSanitizer does not see these fences, so pass data with release and acquire.
+/// x and y are atomics with relaxed or stronger accesses. If one thread calls light() and another
+/// one calls heavy(), the later caller sees all writes that precede the earlier call. The same
+/// holds for two calls of heavy(), but not for two calls of light(). ThreadSanitizer does not see
+/// these fences, so pass data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,

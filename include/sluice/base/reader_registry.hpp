@@ -30,7 +30,7 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     /// A flag that flips with each ReadGuard, so that consecutive words of an entry differ.
     static constexpr Word phase = 1;
-    /// A flag for a slot that has a single ReadGuard, and is released when this guard ends.
+    /// A flag of a slot that serves a single ReadGuard, and is released when this guard ends.
     static constexpr Word temporary = 2;
     /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
@@ -262,7 +262,7 @@ public:
         }
     }
 
-    /// Takes a slot for this thread, until release(). May throw std::bad_alloc.
+    /// Takes a slot that this thread owns until release(). May throw std::bad_alloc.
     [[gnu::cold, gnu::noinline]] Slot& acquire() {
         Slot& slot = take();
         Platform::Fence::heavy();  // E5 alone

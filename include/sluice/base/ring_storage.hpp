@@ -75,8 +75,7 @@ struct RingPositions {
     /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. A masked position is twice the slot's index, so its product with
-    /// half the slot size is the byte offset.
+    /// The slot at a position, found with a mask and, for even slot sizes, one multiplication.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

@@ -22,7 +22,7 @@ namespace [[gnu::visibility("default")]] sluice {
 ///         backoff.wait();
 ///     }
 ///
-/// Use Park or another wait strategy if the other thread can wake the waiting one.
+/// Use Park or another wait strategy if another thread can wake the waiting thread.
 ///
 /// Calls of wait() spin 1 to 64 pauses, then 16 calls yield, then 33 sleep for 20 us, and later
 /// ones sleep twice as long as the last, up to `longestNap`. Yielding alone is not enough, because

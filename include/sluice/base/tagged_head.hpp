@@ -23,7 +23,7 @@ namespace sluice {
 /// be pushed again. A node must stay readable as long as any thread may be in pop(). The thread
 /// that pops a node sees all writes to the node before its push.
 ///
-/// `MostNumber` is the largest node number. `None`, at most `MostNumber`, means "no node".
+/// `MostNumber` is the largest node number. The number `None` means "no node", for example 0.
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
 class TaggedHead {
     static_assert(std::is_same_v<Word, std::uint64_t> || std::is_same_v<Word, std::uint32_t>,

@@ -36,8 +36,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // R refers to a temporary if the result is converted, except to a base class or to
-            // const.
+            // A converted result is a temporary, unless it converts to a base class or to const.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,

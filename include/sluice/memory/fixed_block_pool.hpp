@@ -120,8 +120,8 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Edge E1 of TaggedHead orders the use of a block before its next use. The pool's own accesses
-    // are relaxed (value only); see docs/algorithms/pools.md.
+    // Edge E1 of TaggedHead: deallocate -> tryAllocate (proof: docs/algorithms/pools.md). All other
+    // accesses are relaxed, because they only count blocks or mark nodes as `used`.
     // Invariant: a node's successor is `used` while the node's block is in use.
 
     using Number = typename detail::FreeListHead<Platform>::Number;

@@ -333,7 +333,7 @@ private:
 
     /// Notifies a consumer of an accepted message. Notifies all threads if the queue was closed,
     /// the constructor threw, or the push dropped the last message of a closed queue. A push into a
-    /// full queue notifies no thread: producers and consumers could wake each other forever.
+    /// full queue must not notify, because producers and consumers could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws

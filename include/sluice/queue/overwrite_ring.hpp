@@ -18,8 +18,8 @@ namespace sluice {
 
 /// The settings of an OverwriteRing.
 struct OverwriteRingTraits : QueueTraits {
-    /// Whether several threads may push simultaneously. If false, a push takes read-modify-writes
-    /// only if it drops a message.
+    /// Whether several threads may push simultaneously. The pushes of a single producer take no
+    /// read-modify-write unless they drop a message.
     static constexpr bool manyProducers = true;
 };
 
@@ -340,7 +340,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty. A subtraction keeps the position, which other threads may raise.
+    /// Makes a busy slot empty by subtraction, because other threads may raise the slot's position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }

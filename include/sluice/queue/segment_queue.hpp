@@ -18,7 +18,7 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// The bytes of all slots of a segment; more if minSegmentSlots slots do not fit.
+    /// The size of a segment in bytes, or more if minSegmentSlots slots do not fit.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
     /// The bytes of unused segments kept for later messages; at least one segment is kept.
@@ -32,7 +32,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a bound without later allocations. A limit makes pushes fail with `full`.
+/// or MpscLanes for a bound without later allocations. With a limit, a push may return `full`.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)

@@ -105,7 +105,7 @@ public:
             if (SLUICE_LIKELY(isKnownFree(tail))) {
                 announced_.store(Positions::next(tail), std::memory_order_relaxed);  // by E3
                 if (SLUICE_LIKELY(Platform::Fence::tryLight()) &&
-                    SLUICE_LIKELY(!closed_.load(std::memory_order_relaxed))) {
+                    SLUICE_LIKELY(!closed_.load(std::memory_order_relaxed))) {  // by E3
                     slots_.at(tail).construct(std::forward<Args>(args)...);
                     tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
                     return SendResult::ok;
@@ -339,8 +339,8 @@ private:
         }
     };
 
-    /// The slow path of tryEmplace() for throwing constructors, full or closed rings, and full
-    /// fences in light(). tryEmplace() calls it last, so that the fast path needs no stack frame.
+    /// The slow path of tryEmplace(): throwing constructors, full or closed rings, and full fences.
+    /// tryEmplace() calls this function last, so that the fast path needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -454,7 +454,7 @@ private:
         return drained;
     }
 
-    // closed_ and drained_ are read by both sides and written once.
+    // closed_ and drained_ are written once.
     alignas(line) alignas(Atomic<bool>) Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

@@ -327,7 +327,7 @@ private:
                 return;
             }
             isServed = permits == waitersOf(seen);
-            // The exchange releases even an unchanged value (E2 wake, E3 join).
+            // This exchange must release (E2, E3) even if it stores the old value.
         } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
                                                std::memory_order_release,
                                                std::memory_order_relaxed));

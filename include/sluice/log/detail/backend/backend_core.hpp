@@ -32,8 +32,8 @@ namespace sluice::log::detail {
 ///
 /// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
 /// naps: waking it for each record would cost more than the record, and each poll takes cache lines
-/// from the logging threads. Records flow while the surplus over one record per `flowGap` exceeds
-/// `flowStart`. A record then waits for the end of a nap, which Linux prolongs by 50 microseconds.
+/// from the logging threads. Records flow while their surplus over one record per `flowGap` exceeds
+/// `flowStart`. A record waits for the end of a nap, which Linux prolongs by 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -75,8 +75,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap` to this time, which is never in the past. The time from now until
-    /// flowUntil_ measures the surplus of records.
+    /// Measures the surplus of records: each record adds `flowGap` to this time, or to the present.
     TimePoint flowUntil_{};
 };
 
@@ -155,8 +154,8 @@ public:
 
 private:
 #if defined(__unix__)
-    /// Blocks signals during its lifetime, also in threads started meanwhile: a handler that calls
-    /// exit() on the worker would wait for the worker. Signals such as SIGSEGV stay unblocked.
+    /// Blocks signals, except faults such as SIGSEGV, in threads started during its lifetime. A
+    /// signal handler that calls exit() on the worker would wait for the worker.
     class BlockSignals {
     public:
         explicit BlockSignals(sigset_t& before) noexcept : before_(before) {
@@ -331,7 +330,7 @@ public:
             return false;
         }
         // In Mode::caller, and on a polling thread, no other thread writes. The loop retries,
-        // because a thread inside a log call may hold records back.
+        // because a thread inside a log call may hold records back. Relaxed: value only.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
@@ -348,6 +347,11 @@ public:
     }
 
 private:
+    // Happens-before edges (proof: docs/algorithms/ordered-log.md):
+    //   E1 mode: setMode <-> ensureWritten.
+    //   E2 leave: endWorker -> work.
+    //   E3 rescue: beginRescue -> writeBatch -> isRescued.
+
     static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
         RecordQueueOptions result;
         if (options.manual) {
@@ -358,7 +362,7 @@ private:
         return result;
     }
 
-    void setMode(Mode mode) noexcept { mode_.store(mode, std::memory_order_seq_cst); }
+    void setMode(Mode mode) noexcept { mode_.store(mode, std::memory_order_seq_cst); }  // E1 mode
 
     static bool isReady(std::future<bool>& result, Clock::time_point until) {
         return result.wait_until(until) == std::future_status::ready;
@@ -386,12 +390,12 @@ private:
     Stamp writeBatch(Guard& guard, Writing writing,
                      Clock::time_point end = Clock::time_point::max()) noexcept {
         const BatchScope scope(this);
-        const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
+        const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);  // E3 rescue
         const Stamp reached = writer_.writeBatch(guard, writing, end);
-        // Relaxed: only batches write rescueDone_, and the mutex orders them.
+        // Relaxed: under the lock.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
-            rescueDone_.store(rescue, std::memory_order_release);
+            rescueDone_.store(rescue, std::memory_order_release);  // E3 rescue
         }
         return reached;
     }
@@ -422,7 +426,7 @@ private:
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
         for (;;) {
-            if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
+            if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {  // E2 leave
                 last = queue_.now();
             }
             Guard guard = batches_.lock();
@@ -456,9 +460,9 @@ private:
     }
 
     bool endWorker(std::chrono::nanoseconds atMost) {
-        mayLeave_.store(true, std::memory_order_release);
+        mayLeave_.store(true, std::memory_order_release);  // E2 leave
         queue_.wake();
-        // In a batch, a sink would wait for itself, or two sinks for each other.
+        // A wait in a batch could deadlock a sink with itself, or two sinks with each other.
         const bool mayWait = !isInBatch();
         if (mayWait && worker_.join(atMost)) {
             return true;
@@ -472,9 +476,9 @@ private:
     }
 
     /// The worker and the thread that gave up the worker both call closeActions(). The second call
-    /// closes the list, because the worker takes actions until it calls closeActions().
+    /// closes the list, because the worker takes actions until its own call.
     void closeActions() noexcept {
-        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
+        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // the first call -> the second
             actions_.close();
         }
     }
@@ -490,7 +494,7 @@ private:
 
     // ---- Manual back ends
 
-    // Relaxed: each thread only compares the value with its own number.
+    // Relaxed, both: value only.
     void takePolling() noexcept {
         pollingThread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
@@ -508,8 +512,8 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// If the caller, whose lane is full, is the polling thread, writes a batch, because the thread
-    /// cannot wait for itself. Otherwise returns false.
+    /// Writes a batch if the caller, whose lane is full, is the polling thread, which cannot wait
+    /// for itself. Otherwise returns false.
     bool makeRoom() noexcept {
         if (!isPollingThread()) {
             return false;
@@ -578,7 +582,7 @@ private:
         forkGuard_ = {};
     }
 
-    /// If the writing thread was in a sink, the back end has ended in the child.
+    /// Ends the back end in the child if the parent's writing thread was in a sink.
     void resetInChild(bool isHeld) noexcept {
         const bool hadWorker = worker_.isRunning();
         worker_.forget();
@@ -591,7 +595,7 @@ private:
             return;
         }
         writer_.resetInChild();
-        if (hadWorker && !mayLeave_.load(std::memory_order_acquire)) {
+        if (hadWorker && !mayLeave_.load(std::memory_order_acquire)) {  // E2 leave
             setMode(Mode::none);
         }
     }
@@ -619,13 +623,13 @@ private:
     // ---- Crash
 
     void beginRescue() noexcept override {
-        rescueWanted_.fetch_add(1, std::memory_order_acq_rel);
+        rescueWanted_.fetch_add(1, std::memory_order_acq_rel);  // E3 rescue
         queue_.wake();
     }
     bool isRescued() const noexcept override {
         return mode_.load(std::memory_order_seq_cst) != Mode::worker || isPollingThread() ||
                BatchScope::isInside(this) ||
-               rescueDone_.load(std::memory_order_acquire) ==
+               rescueDone_.load(std::memory_order_acquire) ==  // E3 rescue
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
@@ -639,7 +643,7 @@ private:
     std::atomic<bool> mayLeave_{false};           ///< the worker ends after the present records
     std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
-    // Written in each batch. batches_ guards writer_ and the polls of the queue.
+    // Written in each batch; batches_ guards writer_ and the polls of the queue.
     alignas(cacheLineSize) BatchLock batches_;
     BatchWriter writer_{batches_, queue_, loggers_, actions_, options_};
     std::atomic<std::uint64_t> rescueDone_{0};  ///< the rescueWanted_ that a batch has fulfilled

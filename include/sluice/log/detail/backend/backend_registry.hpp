@@ -36,18 +36,18 @@ private:
 /// A back end as seen by fork(), the crash handler and file_sink.
 class RegistryMember {
 public:
-    /// Called before fork(): waits, at most until `end`, for the worker to leave and flush the
-    /// sinks, so that no sink keeps text that both processes would write.
+    /// Waits before fork() until the worker has left and flushed the sinks, or until `end`. A sink
+    /// that kept text would write the text in both processes.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the lists; called after hold() of all members, whose sinks may use other members.
+    /// Locks the lists, after hold() of all members, whose sinks may use other members.
     virtual void lockLists() noexcept = 0;
 
-    /// Called after fork() in both processes: undoes lockLists() and hold().
+    /// Undoes lockLists() and hold() after fork(), in both processes.
     virtual void afterFork(bool isChild) noexcept = 0;
 
-    /// For fatal signals: beginRescue() requests that all records are written. isRescued() returns
-    /// true when they are written or no thread can write them.
+    /// After a fatal signal, beginRescue() requests that all records are written. isRescued()
+    /// returns true when all records are written or no thread can write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
@@ -67,9 +67,9 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// Thread safety: any thread may call any member. The lock also guards the default back end. A
-/// fork() holds the lock while it waits for sinks, but no longer than `mostWait`: a sink may itself
-/// fork, create a back end, or wait for the forking thread.
+/// Thread safety: any thread may call any member. The lock also guards the default back end. fork()
+/// holds the lock while it waits for sinks, but no longer than `mostWait`, because a sink may fork,
+/// create a back end, or wait for the forking thread.
 class BackendRegistry {
 public:
     static constexpr std::chrono::seconds mostWait{1};
@@ -82,25 +82,26 @@ public:
 
     void add(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
-        // Relaxed: the release store of the head publishes this link.
+        // Relaxed: under the lock, and by E1.
         member.next_.store(first_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        first_.store(&member, std::memory_order_release);
+        first_.store(&member, std::memory_order_release);  // E1 list
     }
 
     void remove(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
         std::atomic<RegistryMember*>* link = &first_;
-        // Relaxed: the lock orders all changes.
+        // Relaxed: under the lock.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
         }
-        link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);
+        link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);  // E1
     }
 
     /// Calls visit(member) for each member, without a lock, because handlers of fatal signals call
-    /// forEach(). A signal handler may crash here if a member is being destroyed.
+    /// forEach(). A signal handler may crash in forEach() while a member is destroyed.
     template <class Visit>
     void forEach(Visit&& visit) {
+        // Acquire: E1 list.
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
              member = member->next_.load(std::memory_order_acquire)) {
             visit(*member);
@@ -139,9 +140,11 @@ public:
     }
 
 private:
+    // Happens-before edge: E1 list: add and remove -> forEach.
+
     BackendRegistry() {
 #if defined(__unix__)
-        // If no memory is left for the registration, fork() does not call the handlers.
+        // If memory is exhausted, fork() does not call the handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));

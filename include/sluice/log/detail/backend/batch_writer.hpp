@@ -137,8 +137,7 @@ public:
         }
     }
 
-    /// Returns true if sinks other than batch sinks received records since the last call. Sinks
-    /// other than batch sinks may buffer text, like a dist_sink with a file_sink.
+    /// Returns true if a sink that is no batch sink has received records since the last call.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
     /// Returns true if no flush has failed since the last call.
@@ -157,7 +156,7 @@ private:
         std::shared_ptr<ErrorChannel> errors;
     };
 
-    /// The text of run_[message]: `size` bytes at offset `begin` of text_, which may move.
+    /// Locates the printed text of a message in text_, whose memory may move.
     struct Printed {
         std::size_t message;
         std::size_t begin;
@@ -231,8 +230,8 @@ private:
         }
     }
 
-    /// Prints the fields behind the newest message's text, and keeps them for formatters. After
-    /// bad_alloc, the message lacks its fields.
+    /// Prints the fields behind the newest message's text, and keeps them for formatters. If memory
+    /// is exhausted, the message lacks its fields.
     [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
@@ -304,11 +303,11 @@ private:
         }
     }
 
-    /// Calls a sink for the records from `begin`. If the sink throws at the record `begin + taken`,
-    /// that record's logger receives the exception. After abandon(), each record is lost.
+    /// Calls a sink for the records from index `begin` on. The logger of the record `begin + taken`
+    /// receives an exception. After abandon(), each record is lost.
     template <class Call>
     bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
-        if (isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a hint
+        if (isAbandoned_.load(std::memory_order_relaxed)) {  // hint
             isLost_.set(begin);
             return false;
         }
@@ -339,15 +338,14 @@ private:
     std::vector<Used> used_;
 };
 
-/// Computes the printed times: converts the stamps of records that have no time, and keeps the
-/// times in the order of the records.
+/// Computes printed times in the order of the records, and converts stamps to times.
 class StampTimes {
 public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
     /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call
-    /// adjust() in each batch, because spdlog's clock may be set.
+    /// adjust() in each batch, because the system's time may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         now_ = Moment{stamp, steady, wall};
         last_ = std::min(last_, wall);
@@ -358,15 +356,15 @@ public:
         }
     }
 
-    /// Returns spdlog's time for a stamp. A stamp later than the last adjust() dates from before a
-    /// restart of the stamp clock, and has the time of adjust().
+    /// Returns the time of a stamp. A stamp later than the last adjust(), from before a restart of
+    /// the stamp clock, has the time of adjust().
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
-    /// Returns the printed time of the next record. A thread reads its clock before it stamps its
-    /// record, so the previous line may have a later time, which is then printed again.
+    /// Returns the printed time of the next record: its own time, or that of the previous line if
+    /// the previous line is slightly later.
     time_point inOrder(time_point time) noexcept {
         if (time < last_ && time > last_ - longestDelay) {
             return last_;
@@ -400,10 +398,9 @@ public:
     Guard lock() { return Guard(mutex_); }
     Guard tryLock() { return Guard(mutex_, std::try_to_lock); }
 
-    // Relaxed, all: a hint.
-    void ask() noexcept { asking_.fetch_add(1, std::memory_order_relaxed); }
-    void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }
-    bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }
+    void ask() noexcept { asking_.fetch_add(1, std::memory_order_relaxed); }                 // hint
+    void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }          // hint
+    bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }  // hint
 
     /// Unlocks, waits until no other thread asks for the lock, and locks again. The thread naps,
     /// because a real-time thread that only yields would keep the processor.
@@ -415,14 +412,14 @@ public:
         guard.lock();
     }
 
-    void resetInChild() noexcept { asking_.store(0, std::memory_order_relaxed); }
+    void resetInChild() noexcept { asking_.store(0, std::memory_order_relaxed); }  // not shared yet
 
 private:
     std::mutex mutex_;
     std::atomic<unsigned> asking_{0};
 };
 
-/// Writes records to the sinks and runs actions, in stamp order: a batch polls the lanes, writes
+/// Writes records to the sinks and runs actions, in stamp order. A batch polls the lanes, writes
 /// everything before the watermark, carries out flushes and reports drops.
 ///
 /// Thread safety: one thread at a time, except for the members under "Any thread". Errors: errors
@@ -433,7 +430,7 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
     using Guard = BatchLock::Guard;
 
-    /// When batch sinks write: after each batch, or only after `write_interval`.
+    /// Whether batch sinks write after each batch, or only after `write_interval`.
     enum class Writing : unsigned char { always, whenDue };
 
     /// The action that flushes the sinks of all loggers, after all earlier records.
@@ -441,7 +438,7 @@ public:
     public:
         explicit FlushSinks(BatchWriter& writer) noexcept : writer_(writer) {}
 
-        /// The result of flushSinks(), or false if the back end ends first. Call it once.
+        /// The result of flushSinks(), or false if the back end ends first. Call result() once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(writer_.flushSinks()); }
@@ -476,8 +473,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // After a clock restart, a later batch runs the actions: they may be newer than the
-            // poll.
+            // A later batch runs the actions, which may be newer than the poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -541,7 +537,8 @@ public:
     /// Ends a logger after its last record is written. Later flushes skip the logger's sinks.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
-        const bool isWanted = logger.flushWanted.load(std::memory_order_relaxed) != 0;
+        const bool isWanted =
+            logger.flushWanted.load(std::memory_order_relaxed) != 0;  // value only
         sinks_.flush(logger, [&](const SinkEntry& entry) {
             return isWanted || logger.flushTaken != 0 ||
                    (entry.sink.use_count() > 1 && !loggers_.findUser(*entry.sink, &logger).first);
@@ -552,41 +549,42 @@ public:
     void resetInChild() noexcept {
         noticeAfter_ = 0;
         sinks_.takeNeedsFlush();
-        // Relaxed: a forked child has one thread.
-        written_.store(0, std::memory_order_relaxed);
-        lost_.store(0, std::memory_order_relaxed);
+        written_.store(0, std::memory_order_relaxed);  // not shared yet
+        lost_.store(0, std::memory_order_relaxed);     // not shared yet
         reportedLost_ = 0;
         loggers_.forEach([](LoggerState& logger) {
             for (LoggerState::Missing& missing : logger.missing) {
                 missing.reported += missing.unreported();
             }
             logger.flushTaken = 0;
-            logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
+            logger.flushWanted.store(0, std::memory_order_relaxed);  // not shared yet
         });
     }
 
     // ---- Any thread
 
-    /// Requests a flush of the logger's sinks after all records with smaller stamps. Never
-    /// allocates, because a logger merges its requests.
+    /// Requests a flush of the logger's sinks after all records with smaller stamps. Requests are
+    /// merged, so wantFlush() needs no memory.
     void wantFlush(LoggerState& logger, Stamp stamp) noexcept {
         storeMax(logger.flushWanted, stamp);
-        flushesWanted_.fetch_add(1, std::memory_order_release);
+        flushesWanted_.fetch_add(1, std::memory_order_release);  // E1 flush
     }
 
-    /// Ends a running batch early; later batches write no records. Relaxed: a hint.
+    /// Ends a running batch early; later batches write no records. Relaxed: hint.
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The numbers of records that all sinks accepted, or a sink refused. Relaxed: informational.
+    /// The numbers of records that all sinks accepted, or a sink refused. Relaxed: value only.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    // The maximum number of records between two steps that free memory, check for abandon() and let
-    // other threads in. If the sinks are slow, a chunk is shorter.
+    // Happens-before edge: E1 flush: wantFlush -> carryOutFlushes.
+
+    // The number of records between two steps that free memory, check for abandon() and let other
+    // threads in. Slow sinks have shorter chunks.
     static constexpr std::size_t longestChunk = 1024;
     static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
@@ -615,10 +613,9 @@ private:
                                (flags & RecordHead::ownTime) != 0 ? time : times_.inOrder(time));
                 },
                 [this] { sinks_.endRun(); });
-            // Relaxed: only this thread writes these counts.
             const std::uint64_t newlyLost = sinks_.takeLost();
-            lost_.store(lost() + newlyLost, std::memory_order_relaxed);
-            written_.store(written() + count - newlyLost, std::memory_order_relaxed);
+            lost_.store(lost() + newlyLost, std::memory_order_relaxed);                // value only
+            written_.store(written() + count - newlyLost, std::memory_order_relaxed);  // value only
             isClean_ = isClean_ && count == 0;
             if (count == chunk_) {
                 const TimePoint now = std::chrono::steady_clock::now();
@@ -657,7 +654,7 @@ private:
 
     /// Carries out flush requests with stamps up to `limit`.
     void carryOutFlushes(Stamp limit) noexcept {
-        const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);
+        const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);  // E1 flush
         if (wanted == flushesDone_) {
             return;
         }
@@ -667,13 +664,13 @@ private:
         flushesDone_ = isDone ? wanted : flushesDone_;
     }
 
-    /// Returns false if the logger's request must wait. A request that was taken keeps its stamp,
-    /// so that later requests cannot delay it.
+    /// Returns false if the logger's flush must wait. A taken request keeps its stamp, so that
+    /// later requests cannot delay the flush.
     bool flushIfWanted(LoggerState& logger, Stamp limit) noexcept {
         for (;;) {
             if (logger.flushTaken == 0) {
-                // Relaxed: the load of flushesWanted_ was an acquire.
-                logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
+                logger.flushTaken =
+                    logger.flushWanted.exchange(0, std::memory_order_relaxed);  // E1
             }
             if (logger.flushTaken == 0) {
                 return true;
@@ -688,8 +685,8 @@ private:
 
     // ---- Drop notices: the lines "N records dropped" and on_drop
 
-    /// If records were dropped and the interval has passed, schedules notices for the present
-    /// stamp, so that they follow all earlier records.
+    /// If records were dropped and the interval has passed, schedules notices that follow all
+    /// earlier records.
     void checkForDrops(Stamp limit) noexcept {
         if (noticeAfter_ != 0) {
             if (limit > noticeAfter_) {

@@ -49,8 +49,8 @@ struct FormatterChange final : OrderedAction {
         guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
     }
 
-    /// The sink may outlive the back end. A sink that ends its back end keeps the old formatter,
-    /// because it holds its own lock.
+    /// Sets the formatter also after the end of the back end, which the sink may outlive. A sink
+    /// that itself ends the back end keeps the old formatter, because its lock is held.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -129,8 +129,8 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// Leaks the actions in a forked child, because other threads of the parent may have been using
-    /// the actions' objects. New formatters stay in the list, because the child's sinks need them.
+    /// Leaks the actions in a forked child, because threads of the parent may have been using their
+    /// objects. New formatters stay in the list for the child's sinks.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
@@ -144,11 +144,7 @@ public:
     }
 
 private:
-    // Invariant: stamps ascend, because push() and restamp() read the clock under the lock.
-    //
-    // Edge: the back end polls the lanes before it takes actions. If push() returned before the
-    // poll, the action is already queued. The stamp of a later action is not below the watermark,
-    // so the action stays for a later batch.
+    // Invariant (proof: docs/algorithms/ordered-log.md): stamps ascend.
 
     std::unique_ptr<OrderedAction> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -190,8 +186,8 @@ inline bool takesSecondLane(const RecordHead& head) noexcept {
     return head.level >= spdlog::level::err;
 }
 
-/// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share the
-/// Frontend, so a logger may log after its back end has ended, and its record is then rejected.
+/// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share
+/// ownership of the Frontend. Records that are logged after the end of the back end are rejected.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class Frontend {
@@ -228,8 +224,7 @@ public:
     /// retire() is called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Returns true after abandon(), when records may remain in the lanes. A thread whose action is
-    /// refused sees an earlier abandon(), because it has seen the later close of the list.
+    /// Returns true after abandon(), when records may remain in the lanes.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
@@ -239,7 +234,7 @@ public:
     static bool isInBatch() noexcept { return BatchScope::isInside(); }
 
     std::uint64_t rejectedAfterEnd() const noexcept {
-        return rejectedAfterEnd_.load(std::memory_order_relaxed);
+        return rejectedAfterEnd_.load(std::memory_order_relaxed);  // value only
     }
 
 protected:
@@ -255,10 +250,8 @@ protected:
     ~Frontend() = default;
 
     /// Writes the caller's new record or action, unless the worker will.
-    ///
-    /// The load is sequentially consistent, like setMode(), a record's announcement and the poll of
-    /// the lanes. If a thread still reads Mode::worker, the worker's last poll sees its record.
     void ensureWritten() noexcept {
+        // Sequentially consistent: E1 mode, of BackendCore.
         if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {
             writeHere();
@@ -268,7 +261,7 @@ protected:
     [[gnu::cold, gnu::noinline]] void countRejected(const RecordHead& head,
                                                     SendResult posted) noexcept {
         if (posted == SendResult::closed) {
-            rejectedAfterEnd_.fetch_add(1, std::memory_order_relaxed);  // relaxed: informational
+            rejectedAfterEnd_.fetch_add(1, std::memory_order_relaxed);  // value only
         } else {
             head.logger->countMissing(head.level);
         }
@@ -286,8 +279,8 @@ protected:
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// A logger's registration at a back end. Its end is an action that destroys the logger's state
-/// after the records that point to it.
+/// A logger's registration at a back end. Ending a registration is an action, which destroys the
+/// logger's state after the last record that points to the state.
 ///
 /// Thread safety: as for a standard container.
 class LoggerHandle {

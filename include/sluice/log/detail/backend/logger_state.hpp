@@ -59,8 +59,8 @@ public:
         }
     }
 
-    /// Calls an error handler unless one is running: a handler that logs after its back end has
-    /// ended would call itself forever.
+    /// Calls an error handler unless one is running, because a handler that logs after the end of
+    /// its back end would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         struct Reset {
@@ -144,16 +144,16 @@ public:
 
     /// Counts the records of one level that were rejected by a full lane or evicted.
     struct Missing {
-        std::atomic<std::uint64_t> count{0};  ///< relaxed: informational
-        std::uint64_t reported = 0;           ///< those in notices; written by the back end
+        std::atomic<std::uint64_t> count{0};
+        std::uint64_t reported = 0;  ///< those in notices; written by the back end
 
         /// The number of records that no notice has reported.
         std::uint64_t unreported() const noexcept {
-            return count.load(std::memory_order_relaxed) - reported;
+            return count.load(std::memory_order_relaxed) - reported;  // value only
         }
     };
     void countMissing(std::uint8_t level) noexcept {
-        missing[level].count.fetch_add(1, std::memory_order_relaxed);
+        missing[level].count.fetch_add(1, std::memory_order_relaxed);  // value only
     }
 
     // On a separate cache line, because each log call reads the fields above.
@@ -173,8 +173,8 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger. `hasRecords`: destroys only its sinks, because a post may evict
-    /// one of the logger's records, which reads the policy and counts.
+    /// Destroys an ended logger, or with `hasRecords` only its sinks, because a post that evicts a
+    /// record reads the policy of the record's logger.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
         std::unique_ptr<LoggerState> ended;  // destroyed without the lock, like the sinks
         std::vector<SinkEntry> sinks;
@@ -223,8 +223,8 @@ public:
         return {};
     }
 
-    /// Flushes each sink once. Returns false if a sink threw, or after bad_alloc. The exception of
-    /// a shared sink goes to one of its loggers.
+    /// Flushes each sink once. Returns false if a sink threw or memory is exhausted. The exception
+    /// of a shared sink goes to one of its loggers.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -250,7 +250,7 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Returns null behind the end. Indexes stay valid, because other threads only append loggers.
+    /// Returns null at the end. Indexes stay valid, because other threads only append loggers.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index].get() : nullptr;

@@ -177,7 +177,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1), because hasPassed() may have missed the end of the previous guard.
+            // A release store (E1), because hasPassed() may not have seen the previous guard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }

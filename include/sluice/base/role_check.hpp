@@ -35,8 +35,8 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls of functions that allow one caller at a time, such as a queue's
-/// consumer functions: on two threads, or in a handler that such a function has called. Successive
-/// calls may come from different threads. A RoleCheck costs a byte.
+/// consumer functions. Handlers that call such a function again are detected, too. Successive calls
+/// may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:
@@ -97,7 +97,7 @@ private:
     }
     void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
 
-    // Not a Platform::Atomic, because model checkers need not model assertions.
+    // calls_ is no Platform::Atomic, because model checkers need not model assertions.
     std::atomic<unsigned> calls_{0};
 };
 

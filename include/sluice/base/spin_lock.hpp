@@ -24,8 +24,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Use Park or another wait strategy if another thread can wake the waiting thread.
 ///
-/// Calls of wait() spin 1 to 64 pauses, then 16 calls yield, then 33 sleep for 20 us, and later
-/// ones sleep twice as long as the last, up to `longestNap`. Yielding alone is not enough, because
+/// The first calls of wait() spin for 1 to 64 pauses, 16 more calls yield, and 33 more sleep for
+/// 20 us. Later calls double the sleep up to `longestNap`. Yielding alone is not enough, because
 /// a real-time thread that only yields keeps threads of lower priority off its processor.
 template <class Platform = StdPlatform>
 class BasicBackoff {

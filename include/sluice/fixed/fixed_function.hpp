@@ -46,7 +46,7 @@ struct SignatureForm {
         }
     }
 
-    // Not a function template, because clang cannot take its address if noexcept is dependent.
+    // A class, because clang cannot take a function template's address if noexcept is dependent.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -260,7 +260,7 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null if the FixedFunction is empty. A comparison of invoke_ with invokeNothing could fail,
+    // Null in an empty FixedFunction. A comparison of invoke_ with invokeNothing could fail,
     // because its address may differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };

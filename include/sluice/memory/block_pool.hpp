@@ -182,8 +182,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The pool that serves all calls if Options::isExact is set, and otherwise null. Such a pool
-    // has no caches, so that every call takes the slow path.
+    // The pool that serves all calls if Options::isExact is set, and otherwise null. An exact pool
+    // has no caches, so every call takes the slow path.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 

@@ -49,7 +49,7 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// shared ownership, and Pooled<T> to keep `new` and `delete` in existing code.
 ///
 /// A pool of at most `Options::exactUpTo` objects, or any pool on a platform without threads, is a
-/// FixedBlockPool of objects: threads share all free objects, and the constructor allocates all
+/// FixedBlockPool of objects. Its threads share all free objects, and its constructor allocates all
 /// memory. A larger ObjectPool is a BlockPool of objects: it grows, and each thread has a cache.
 ///
 /// Thread safety and errors are those of this block pool. A word before each object names its pool.

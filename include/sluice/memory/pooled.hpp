@@ -102,7 +102,7 @@ private:
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        // Null if the PoolResource could not be created.
+        // `pools` is null if the PoolResource could not be created.
         PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;
@@ -111,7 +111,7 @@ private:
                                           : ::operator new(size, std::nothrow);
     }
 
-    /// Out of line, because g++ would warn that this operator delete does not match operator new.
+    /// toHeap() is out of line, because g++ would warn that delete does not match operator new.
     [[gnu::noinline]] static void toHeap(void* object) noexcept { ::operator delete(object); }
 };
 

@@ -41,7 +41,7 @@ class MpmcLanes;
 /// its pushes then return `closed`, and its remaining messages are destroyed with the Producer.
 ///
 /// Performance: a push is wait-free, without an atomic read-modify-write. A consume call visits
-/// every lane; an idle lane takes a few nanoseconds if its cache lines are in the cache, and 20 ns
+/// every lane. Visiting an idle lane takes a few nanoseconds if the lane is cached, and 20 ns
 /// otherwise. producer() allocates a lane, which is freed after its producer has gone and its
 /// messages are consumed. The memory resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
@@ -239,7 +239,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Out of line, so that consume() keeps its variables in registers.
+    /// Removes the current lane. Not inlined, so that consume() keeps its variables in registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);

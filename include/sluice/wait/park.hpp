@@ -28,7 +28,7 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     if (!(atMost > atMost.zero())) {
         return now;
     }
-    // Floating point, because the longest durations overflow the clock's integers.
+    // Seconds are floating-point, because the longest durations overflow the clock's integers.
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();

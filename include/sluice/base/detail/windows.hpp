@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The functions of Windows 8 and later that Sluice calls. <windows.h> defines thousands of macros,
-/// so they are declared here with the same types; a program may include both.
+/// The functions of Windows 8 and later that Sluice calls. The declarations have the same types as
+/// in <windows.h>, which Sluice does not include, because it defines thousands of macros.
 
 #if defined(_WIN32)
 

@@ -164,7 +164,7 @@ public:
 
     /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
-        if (!isClosed()) {
+        if (!isClosed()) {  // E3 close
             return false;
         }
         Platform::Fence::heavy();  // for all lanes; before the lock, because it is a system call

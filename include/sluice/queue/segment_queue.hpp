@@ -244,7 +244,7 @@ private:
     SendResult claim(Claim& claimed) {
         for (;;) {
             {
-                const Guard guard(lock_);
+                const Guard guard(lock_);                       // E2 reuse, E3 close
                 if (closed_.load(std::memory_order_relaxed)) {  // under the lock
                     return SendResult::closed;
                 }
@@ -306,7 +306,7 @@ private:
     void recycle(Segment* segment) noexcept {
         constexpr std::size_t kept = std::max<std::size_t>(Traits::keptBytes / sizeof(Segment), 1);
         {
-            const Guard guard(lock_);
+            const Guard guard(lock_);  // E2 reuse
             if (freeCount_ < kept) {
                 addFree(guard, segment);
                 return;

@@ -79,4 +79,9 @@ struct Derived : Base {};
 bool giveADerivedObject(Queue<Base>& queue) {
     return queue.enqueue(1, Derived());
 }
+#elif CASE == 14
+// EXPECT: the first argument is no event
+bool referToATemporary(sluice::EventQueue<const std::string&, void()>& queue) {
+    return queue.enqueue("text");
+}
 #endif

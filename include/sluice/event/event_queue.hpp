@@ -169,7 +169,7 @@ public:
     }
 
     /// Copies the first event without removing it. Returns false if the queue is empty. Threads
-    /// that take events out wait for the end of the copy.
+    /// that take events out wait for the end of the copy, which must not take events out itself.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "

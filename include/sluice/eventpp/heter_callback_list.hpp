@@ -128,7 +128,7 @@ public:
 
     template <std::size_t I, class Handle>
     HeterHandle(std::in_place_index_t<I> place, Handle handle) noexcept
-        : index(handle ? static_cast<int>(I) : -1), handle_(place, std::move(handle)) {}
+        : index(handle == Handle() ? -1 : static_cast<int>(I)), handle_(place, std::move(handle)) {}
 
     [[nodiscard]] bool expired() const noexcept {
         return std::visit([](const auto& handle) { return handle.expired(); }, handle_);
@@ -153,10 +153,10 @@ public:
     }
 
     friend bool operator==(const HeterHandle& a, const HeterHandle& b) noexcept {
-        return a.handle_ == b.handle_;
+        return a.index == b.index && (a.index < 0 || a.handle_ == b.handle_);
     }
     friend bool operator!=(const HeterHandle& a, const HeterHandle& b) noexcept {
-        return a.handle_ != b.handle_;
+        return !(a == b);
     }
 
 private:

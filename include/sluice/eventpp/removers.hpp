@@ -292,7 +292,8 @@ private:
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
 /// removed before its last call, and runs exactly as often as requested, even if several threads
-/// call it. A call that throws also counts. Copies of the target share the count.
+/// call it. A call that throws also counts. Copies of the target share the count;
+/// their spent listeners stay in their lists and are not called.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;

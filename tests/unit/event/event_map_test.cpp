@@ -1,5 +1,6 @@
 #include "event_suites.hpp"
 #include "support/crew.hpp"
+#include "support/watchdog.hpp"
 
 #include <sluice/event/detail/event_map.hpp>
 #include <sluice/event/event_dispatcher.hpp>
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -277,10 +279,14 @@ TYPED_TEST(EventMapThreadsTest, AddersAndFindersAgreeOnTheEntries) {
     }
 }
 
-/// A key that calls a function when a key of value 1 is destroyed.
+/// A key that calls a function when a key of value 1 is copied or destroyed.
 struct EndingKey {
     explicit EndingKey(int number) : value(number) {}
-    EndingKey(const EndingKey&) = default;
+    EndingKey(const EndingKey& other) : value(other.value) {
+        if (value == 1 && atCopy != nullptr) {
+            std::exchange(atCopy, nullptr)();
+        }
+    }
     EndingKey& operator=(const EndingKey&) = delete;
     ~EndingKey() {
         if (value == 1 && atEnd != nullptr) {
@@ -291,6 +297,7 @@ struct EndingKey {
     friend bool operator>(const EndingKey& a, const EndingKey& b) { return a.value > b.value; }
 
     int value;
+    inline static std::function<void()> atCopy;
     inline static std::function<void()> atEnd;
 };
 
@@ -347,6 +354,19 @@ TYPED_TEST(EventMapRemovalTest, DestructorsMayRemoveOtherEntries) {
     EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
     EXPECT_EQ(inner, 1U);
     EXPECT_EQ(this->map.find(EndingKey(0)), nullptr);
+}
+
+TYPED_TEST(EventMapRemovalTest, CopiesOfKeysMayUseTheMap) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    int* added = nullptr;
+    EndingKey::atCopy = [&] {
+        added = &this->map.findOrAdd(EndingKey(1));
+        EndingKey::atEnd = [&] { EXPECT_EQ(this->map.find(EndingKey(2)), nullptr); };
+    };
+    const EndingKey one(1);
+    int& value = this->map.findOrAdd(one);
+    EXPECT_EQ(&value, added) << "the key has been added once";
+    EXPECT_EQ(this->map.find(one), added);
 }
 
 template <class Policies>

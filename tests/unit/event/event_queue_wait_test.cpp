@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <utility>
 #include <vector>
 #if defined(__linux__)
 #include <poll.h>
@@ -228,6 +230,22 @@ TYPED_TEST(EventQueueWaitTest, EndOfTheSilenceWakesSleepers) {
     }
     waiters.join();
     EXPECT_TRUE(queue.process());
+}
+
+TYPED_TEST(EventQueueWaitTest, FullQueueWakesSleepersDuringTheSilence) {
+    typename TestFixture::SleepingQueue queue(EventQueueOptions{2, Overflow::block});
+    Crew consumer;
+    consumer.add([&] { queue.run(); });
+    consumer.start();
+    this->awaitSleepers(1);
+    {
+        const Silence<decltype(queue)> silence(&queue);
+        for (int i = 0; i < 5; ++i) {
+            EXPECT_TRUE(queue.enqueue(i)) << "a consumer makes room";
+        }
+    }
+    queue.drain();
+    EXPECT_EQ(queue.statistics().processed, 5U);
 }
 
 // ---- many threads
@@ -476,6 +494,42 @@ TEST(EventQueueSingleThreadDeathTest, WaitThatWouldNeverEndSaysSo) {
     EXPECT_DEATH((void)bounded.enqueue(1), "SingleThreading never ends");
     EXPECT_DEATH(bounded.drain(), "SingleThreading never ends");
     bounded.wait();
+}
+
+// ---- peekEvent()
+
+/// An argument whose copy assignment uses its queue.
+struct Busybody {
+    std::function<void()> act;
+
+    Busybody() = default;
+    explicit Busybody(std::function<void()> action) : act(std::move(action)) {}
+    Busybody(const Busybody&) = default;
+    Busybody& operator=(const Busybody& other) {
+        other.act();
+        return *this;
+    }
+    ~Busybody() = default;
+};
+
+template <class Policies>
+class EventQueuePeekDeathTest : public testing::Test {};
+TYPED_TEST_SUITE(EventQueuePeekDeathTest, CommonQueuePolicies, QueuePolicyNames);
+
+TYPED_TEST(EventQueuePeekDeathTest, CopyThatWouldWaitForItsOwnEndSaysSo) {
+    using Queue = EventQueue<int, void(const Busybody&), TypeParam>;
+    const auto peek = [](void (*use)(Queue&), Overflow overflow) {
+        Queue queue(EventQueueOptions{1, overflow});
+        EXPECT_TRUE(queue.enqueue(1, Busybody([&queue, use] { use(queue); })));
+        typename Queue::QueuedEvent copy;
+        (void)queue.peekEvent(&copy);
+    };
+    const auto enqueue = [](Queue& queue) { (void)queue.enqueue(2, Busybody()); };
+    const char* const message = "the copy of a peeked event must not wait";
+    EXPECT_DEATH(peek([](Queue& queue) { (void)queue.processOne(); }, Overflow::reject), message);
+    EXPECT_DEATH(peek([](Queue& queue) { queue.clearEvents(); }, Overflow::reject), message);
+    EXPECT_DEATH(peek(enqueue, Overflow::block), message);
+    peek(enqueue, Overflow::reject);
 }
 
 }  // namespace

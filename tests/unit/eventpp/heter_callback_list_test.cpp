@@ -118,6 +118,10 @@ TYPED_TEST(HeterCallbackListTest, HandlesAreComparedCopiedAndEnoughToRemove) {
     EXPECT_FALSE(other.remove(copy));
     EXPECT_TRUE(copy.lock());
     EXPECT_TRUE(two.remove());
+    const auto inner = CallbackList<void()>().append([] {});
+    EXPECT_EQ(
+        detail::HeterHandle<std::decay_t<decltype(inner)>>(std::in_place_index<0>, inner).index, 0)
+        << "one that is removed is not an empty one";
     copy.reset();
     EXPECT_FALSE(copy);
     EXPECT_TRUE(one);
@@ -134,6 +138,7 @@ TYPED_TEST(HeterCallbackListTest, NullCallablesAreRefused) {
     const auto handle = list.prepend(empty);
     EXPECT_FALSE(handle);
     EXPECT_EQ(handle.index, -1);
+    EXPECT_TRUE(handle == typename TestFixture::List::Handle());
     EXPECT_FALSE(list.insert(empty, handle));
     EXPECT_TRUE(list.empty());
 }

@@ -265,8 +265,14 @@ public:
     }
 
     Value& findOrAdd(const Key& key) {
+        if (Value* const value = find(key)) {
+            return *value;
+        }
+        std::map<Key, Value, Less> added;  // without the lock, because copying a key is user code
+        added.try_emplace(key);
         const Guard guard(lock_);
-        return map_.try_emplace(key).first->second;
+        map_.merge(added);
+        return map_.find(key)->second;
     }
 
     template <class Test>

@@ -64,8 +64,9 @@ class EventStore {
     using Lock = LockOf<Threading>;
     using Guard = std::lock_guard<Lock>;
     using Waiters = EventWaiters<Threading>;
+    using Platform = PlatformOf<Threading>;
     template <class T>
-    using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+    using Atomic = typename Platform::template Atomic<T>;
 
 public:
     class Batch;
@@ -125,7 +126,7 @@ public:
     }
 
     /// Calls use(event) for the first event without removing it. Consumers wait until use()
-    /// returns. Returns false if there is no event.
+    /// returns, so use() must not consume. Returns false if there is no event.
     template <class Use>
     bool peek(Use use) {
         const Peek first(*this);
@@ -193,8 +194,9 @@ public:
 
     /// Returns true if an event is queued and no silence() is in force.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
+    /// A full store ignores silence(), because producers may wait for room.
     [[nodiscard]] bool isNotifying() const noexcept {
-        return silencers_.load(std::memory_order_acquire) == 0;  // E4
+        return silencers_.load(std::memory_order_acquire) == 0 || size() >= options_.limit;  // E4
     }
 
     /// Added events wake no thread until unsilence() has been called as often as silence().
@@ -224,7 +226,7 @@ private:
     // Invariants, under the lock: size_ is the number of events in events_. An event is admitted
     // only if size_ + reserved_ < limit. reserved_ events are admitted and not in events_ yet.
     // Events that are put back may exceed the limit. batches_ links the batches of consumers,
-    // newest first. While isPeeked_ is set, the first event stays first. taken_ + discarded_ +
+    // newest first. While peeker_ is set, the first event stays first. taken_ + discarded_ +
     // size_ events have been accepted; taken_ includes those being handled.
     //
     // Happens-before edges:
@@ -313,8 +315,8 @@ private:
     /// Returns true if a waiting producer can continue.
     bool hasRoom() const noexcept {
         const Guard guard(lock_);
-        return admit(guard) != SendResult::full ||
-               (options_.overflow == Overflow::dropOldest && !(canDiscard(guard) && isPeeked_));
+        return admit(guard) != SendResult::full || (options_.overflow == Overflow::dropOldest &&
+                                                    !(canDiscard(guard) && peeker_ != nullptr));
     }
 
     /// Returns true if discarding events would make room; a peek may still prevent the discarding.
@@ -356,7 +358,7 @@ private:
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
         // The loop discards several events if events that were put back exceed the limit.
-        while (admit(guard) == SendResult::full && canDiscard(guard) && !isPeeked_) {
+        while (admit(guard) == SendResult::full && canDiscard(guard) && peeker_ == nullptr) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
             ++discarded_;
@@ -416,13 +418,19 @@ private:
     void awaitEndOfPeek() const {
         awaitRarely(changed_, [](const EventStore& store) noexcept {
             const Guard guard(store.lock_);
-            return !store.isPeeked_;
+            return store.peeker_ == nullptr;
         });
+    }
+    bool isPeeking() const noexcept {
+        const Guard guard(lock_);
+        return peeker_ == Platform::thisThread();
     }
 
     /// All rare waits use this function, because each inlined copy would take a kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
+        SLUICE_ASSERT(!isPeeking(), "peekEvent(): the copy of a peeked event must not wait for its "
+                                    "queue: do not take events or queue into a full queue there");
         waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
     }
 
@@ -437,7 +445,7 @@ private:
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
     std::size_t reserved_ = 0;
-    bool isPeeked_ = false;
+    const void* peeker_ = nullptr;  // the thread that peeks
     EventList events_;
     typename EventList::Spares spares_;  // nodes without an event
     Batch* batches_ = nullptr;
@@ -526,7 +534,7 @@ struct EventStore<Event, EventList, Threading>::Peek {
         if (event != nullptr) {
             {
                 const Guard guard(store.lock_);
-                store.isPeeked_ = false;
+                store.peeker_ = nullptr;
             }
             notify(store.room_);  // dropOldest can discard this event now
             notify(store.changed_);
@@ -536,12 +544,12 @@ struct EventStore<Event, EventList, Threading>::Peek {
     /// Returns false while another thread peeks.
     bool begins() noexcept {
         const Guard guard(store.lock_);
-        if (store.isPeeked_) {
+        if (store.peeker_ != nullptr) {
             return false;
         }
         if (!store.events_.isEmpty()) {
             event = &store.events_.front();
-            store.isPeeked_ = true;
+            store.peeker_ = Platform::thisThread();
         }
         return true;
     }
@@ -638,8 +646,8 @@ private:
     /// Returns false while a thread peeks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
         const Guard guard(store.lock_);
-        if (store.events_.isEmpty() || store.isPeeked_) {
-            return !store.isPeeked_;
+        if (store.events_.isEmpty() || store.peeker_ != nullptr) {
+            return store.peeker_ == nullptr;
         }
         store.noteHighWater(guard);
         if (amount == Amount::one) {

@@ -21,6 +21,12 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 
 // ---- getEvent(args...)
 
+/// True if Event is a reference to another type than From.
+template <class Event, class From>
+inline constexpr bool bindsToTemporary =
+    std::is_reference_v<Event> &&
+    !std::is_convertible_v<std::add_pointer_t<From>, std::add_pointer_t<Event>>;
+
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
@@ -31,7 +37,7 @@ Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
         return Policies::getEvent(std::forward<First>(first), std::forward<Rest>(rest)...);
     } else {
-        static_assert(std::is_convertible_v<First&&, Event>,
+        static_assert(std::is_convertible_v<First&&, Event> && !bindsToTemporary<Event, First>,
                       "the first argument is no event, and the policies have no getEvent() that "
                       "takes just these arguments");
         if constexpr (std::is_arithmetic_v<Event> && std::is_arithmetic_v<std::decay_t<First>>) {
@@ -164,8 +170,9 @@ public:
     }
 
     /// Frees the memory of events without listeners, destroys their removed listeners, and returns
-    /// the number of these events. A listener may call trimEvents(), but no other thread may use
-    /// the dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// the number of these events. Listeners may call trimEvents(), but not copies, conversions or
+    /// comparisons of events, arguments and callables. No other thread may use the dispatcher at
+    /// the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }

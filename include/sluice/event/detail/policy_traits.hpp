@@ -59,6 +59,8 @@ struct SingleThreadPlatform {
     template <class T>
     using Cell = sluice::Cell<T>;
     using Clock = StdPlatform::Clock;
+    static constexpr char mark = 0;
+    static const void* thisThread() noexcept { return &mark; }
     static void pause() noexcept {}
     static void yield() noexcept {}
 };

@@ -41,8 +41,8 @@ auto selectEventList() {
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
-    /// While a DisableQueueNotify exists, added events wake no thread, and wait() does not return.
-    /// The destructor of the last DisableQueueNotify wakes waiting threads if events are queued.
+    /// While a DisableQueueNotify exists, added events wake no thread, and wait() does not return,
+    /// unless the queue is full. The last destructor wakes waiting threads if events are queued.
     class DisableQueueNotify;
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}

@@ -376,8 +376,8 @@ private:
         return false;
     }
 
-    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it. Release
-    /// builds publish, too, because other translation units may have assertions.
+    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it. Runs
+    /// in release builds, too, because other translation units may have assertions.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             slot.awaitedWord.store(word, std::memory_order_relaxed);  // by E6

@@ -38,7 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest number of slots, a power of two. Positions that are a lap apart must differ.
+    /// The largest number of slots, a power of two. Consecutive positions of a slot must differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));

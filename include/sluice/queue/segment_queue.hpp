@@ -181,7 +181,7 @@ public:
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit, or without a limit the largest number of messages that positions can count.
+    /// The limit; without a limit, the largest number of messages that positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.
@@ -336,13 +336,13 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// The slot's state; filled() or skipped() of the segment once a push has ended.
+    /// The result of the slot's last push: filled() or skipped() of the segment.
     Atomic<unsigned char> state;
     Cell cell;
 };
 
-/// A block of slots. Each reuse of a segment begins another lap of its slots. A bit of each slot's
-/// state tells two laps apart, so that reusing a segment clears no states.
+/// A block of slots, which the queue reuses. The states of the slots change with each use, so that
+/// a reused segment needs no clearing.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

@@ -49,8 +49,8 @@ public:
 
     /// For a back end with the option `manual`: writes all records logged before the call, and
     /// returns their number. Does nothing when a sink, formatter or error handler calls poll(). The
-    /// polling thread is the thread that last called poll(), or else created the back end; it also
-    /// writes records in flush_wait(), and when its lane is full.
+    /// last caller of poll(), or else the creator of the back end, also writes records in its
+    /// flush_wait(), and when its lane is full.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
@@ -184,7 +184,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 }
 
 /// Lanes no longer count records that the back end has copied but not yet written. Read `seen`
-/// before the counts, which then are at least as large.
+/// before `counts`, so that `counts` includes all records in `seen`.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
     const std::uint64_t left = counts.logged - counts.dropped;
@@ -192,7 +192,7 @@ SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& count
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserves memory first, because the visit runs under a lock and must not allocate.
+    // Reserves memory first, because the visit runs under a lock.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     const std::uint64_t written = core_->writer().written();
@@ -221,7 +221,8 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Takes the shutdown lock. In a sink, tries once: the lock's holder may wait for the sink.
+/// Takes the shutdown lock. In a sink, tries only once, because the lock's holder may wait for the
+/// sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

@@ -66,10 +66,10 @@ struct backend_options {
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. The interval saves a write(2) for each record of slow logging. Text is written
-    /// immediately after a pause, above 4096 bytes, and at a flush, shutdown, fork() or crash.
-    /// Other text is written with the first record after the interval, or after a second without
-    /// records; it is lost if the process is killed. A manual back end writes in each poll().
+    /// minimum. Text is written immediately after a pause, above 4096 bytes, and at a flush,
+    /// shutdown, fork() or crash. Other text is written with the first record after the interval,
+    /// or after a second without records; it is lost if the process is killed. A manual back end
+    /// writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// If true, a log call of the logger's flush_on() level returns only after its record is
@@ -89,9 +89,9 @@ struct backend_options {
     /// error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of printed times, for simulations, also of log(time, ...) and of backtraces; null:
-    /// the system's. Log calls call it on their own threads, after the level check; it must not
-    /// log. Intervals follow the steady clock. For daily rotation see file_rotation::clock.
+    /// The clock of printed times, even of log(time, ...) and of backtraces, for simulations; null
+    /// selects the system's clock. Logging threads call `clock`, which must not log. Intervals
+    /// follow the steady clock. For daily rotation see file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock;
 
     /// The back end's thread calls these hooks when it starts and before it ends, for example to

@@ -55,9 +55,9 @@ struct argument_codec;
 namespace detail {
 
 // ---- The encoding of a deferred call's arguments, without gaps or alignment. A codec has size(),
-// write() and read(), and a type `Held`, so that a string is measured only once.
+// write() and read(). Its type `Held` keeps a string's size between size() and write().
 
-/// Returns the object with these bytes, and advances `from` behind the bytes.
+/// Decodes an object from the bytes at `from`, and advances `from`.
 template <class T>
 T readValue(const std::byte*& from) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -220,7 +220,7 @@ private:
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    // Arguments in braces are evaluated from left to right.
+    // Braces, because only braces evaluate arguments from left to right.
     std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);

@@ -46,8 +46,7 @@ namespace detail {
 class CrashHandler {
 public:
     static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
-        // Relaxed: a running handler may read either value.
-        self_.timeout_.store(timeout.count(), std::memory_order_relaxed);
+        self_.timeout_.store(timeout.count(), std::memory_order_relaxed);  // value only
         static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
         for (const int signal : signals) {
             self_.install(signal);
@@ -78,7 +77,7 @@ private:
         const int savedErrno = errno;
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self_.waitForRescue();
-        // For the earlier handler, when this one has returned.
+        // Restores the earlier handler, which runs when this handler has returned.
         sigaction(signal, &self_.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
@@ -100,6 +99,7 @@ private:
 
     void waitForRescue() const noexcept {
         const auto start = std::chrono::steady_clock::now();
+        // Relaxed: value only.
         const std::chrono::nanoseconds timeout(timeout_.load(std::memory_order_relaxed));
         for (;;) {
             bool isOver = true;
@@ -116,8 +116,8 @@ private:
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};  ///< in nanoseconds
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 
-    /// Shared by all shared libraries. Constant-initialised, because a child forked while another
-    /// thread makes it would wait forever.
+    /// All shared libraries use this object. A dynamic initialisation by another thread would block
+    /// a forked child forever.
     static CrashHandler self_;
 };
 

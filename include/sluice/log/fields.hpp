@@ -63,7 +63,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<double>(value);
     } else if constexpr (std::is_enum_v<T>) {
-        // `+` promotes: a char would refer to a temporary, and a bool would print as a word.
+        // The unary plus makes enumerations of char and bool print as numbers.
         return fieldValue(+static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
         using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
@@ -264,7 +264,7 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     }
 }
 
-/// Appends a key or text on one line, in quotes if its end would be ambiguous without them.
+/// Appends a key or text on one line, in quotes if its end would otherwise be ambiguous.
 /// Non-ASCII bytes stay unchanged.
 inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     const auto isSpecial = [](char c) {
@@ -353,7 +353,7 @@ private:
     const std::size_t count_;
     const CurrentFields* const before_;
 
-    /// The innermost object of this thread, for all shared libraries.
+    /// The innermost CurrentFields of the thread; all shared libraries use this variable.
     [[gnu::visibility("default")]] inline static thread_local const CurrentFields* top_ = nullptr;
 };
 

@@ -236,8 +236,8 @@ public:
     }
 
 private:
-    /// A rotated file, sorted by: whether its time is past, time of the last write, length of the
-    /// name (numbers in a second have no upper limit), name, bytes.
+    /// A rotated file in its sort order: whether its time is past, time of the last write, length
+    /// of the name, name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     /// Finds the rotated files in the folder, including those of earlier runs.
@@ -550,8 +550,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// A record from the future, whose time the caller has chosen, does not begin a new day. If the
-    /// next day is too far away, the clock has been set back.
+    /// Returns true if a new day has begun. A future time that the caller has chosen begins no day.
+    /// If the next day is too far away, the clock has been set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {

@@ -204,8 +204,10 @@ public:
     }
 
 private:
-    /// Detects spdlog::shutdown(): spdlog's registry holds this hook in place of its thread pool,
-    /// which the hook keeps alive, and releases the hook at its shutdown.
+    // Happens-before edges: E1 exit: leave -> watchShutdown. E2 watch: watchExit -> watchExit.
+
+    /// Detects spdlog::shutdown(), which releases this hook. spdlog's registry holds the hook in
+    /// place of its thread pool, which the hook keeps alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -218,9 +220,9 @@ private:
 
     void watchShutdown() {
         // A sink must not wait for spdlog's lock, because spdlog::shutdown() may hold the lock and
-        // wait for the sink. Relaxed: tryHook() reads the flag again under the lock.
-        if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||
-            hasLeft_.load(std::memory_order_acquire)) {
+        // wait for the sink.
+        if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||  // hint
+            hasLeft_.load(std::memory_order_acquire)) {                             // E1 exit
             return;
         }
         for (Backoff backoff; !tryHook();) {
@@ -234,7 +236,7 @@ private:
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         const std::unique_lock<std::recursive_mutex> lock(registry.tp_mutex(), std::try_to_lock);
-        if (lock && !isHooked_.load(std::memory_order_relaxed)) {
+        if (lock && !isHooked_.load(std::memory_order_relaxed)) {  // under the lock
             hook(registry);
         }
         return lock.owns_lock();
@@ -244,16 +246,16 @@ private:
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
-        isHooked_.store(true, std::memory_order_relaxed);
+        isHooked_.store(true, std::memory_order_relaxed);  // under the lock
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
     /// spdlog calls hookIsGone() under its thread pool's lock when it releases the hook.
     void hookIsGone() {
-        if (hasLeft_.load(std::memory_order_acquire)) {
+        if (hasLeft_.load(std::memory_order_acquire)) {  // E1 exit
             return;
         }
-        isHooked_.store(false, std::memory_order_relaxed);
+        isHooked_.store(false, std::memory_order_relaxed);  // under the lock
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
             if (!BatchScope::isInside()) {
@@ -264,11 +266,11 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). If two threads both register leave(), the second leave()
-    /// does nothing. No thread waits, so a forked child never waits for a missing thread.
+    /// Registers leave() with atexit(). If two threads register leave(), the second call of leave()
+    /// does nothing. No thread waits, because a forked child would wait for a missing thread.
     void watchExit() {
-        if (!watchesExit_.load(std::memory_order_acquire)) {
-            // spdlog's registry is created first, so that it is destroyed after leave().
+        if (!watchesExit_.load(std::memory_order_acquire)) {  // E2 watch
+            // Creates spdlog's registry first, so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
 #if defined(_WIN32)
             // The atexit() of a DLL would call leave() after Windows has ended the worker.
@@ -278,13 +280,13 @@ private:
             const bool isWatching = std::atexit([] { instance().leave(); }) == 0;
 #endif
             if (isWatching) {
-                watchesExit_.store(true, std::memory_order_release);
+                watchesExit_.store(true, std::memory_order_release);  // E2 watch
             }
         }
     }
 
     void leave() {
-        if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
+        if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {  // E1 exit
 #if defined(_WIN32)
             if (sluice::detail::windows::hasEndedThreads()) {
                 return;  // by a C runtime of the DLL's own; no thread can write the records
@@ -312,7 +314,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // The old back end ends here, without a lock.
+    // The old back end ends without a lock.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

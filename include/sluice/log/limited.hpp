@@ -87,7 +87,7 @@ private:
 
 }  // namespace sluice::log::detail
 
-/// The common part of the macros below; `passes` uses the site's `Limit` by the name sluiceLimit.
+/// Implements the macros below; the expression `passes` uses the variable sluiceLimit.
 #define SLUICE_LOG_LIMITED(Limit, passes, logger, severity_, ...)                                  \
     do {                                                                                           \
         static ::sluice::log::detail::Limit sluiceLimit;                                           \

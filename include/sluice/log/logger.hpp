@@ -106,6 +106,8 @@ protected:
     void flush_() override;
 
 private:
+    // Happens-before edge: E1 renew: refresh -> handle.
+
     async_logger(const async_logger& other, std::string name);
 
     /// Connects the logger to its back end; called last in each constructor.
@@ -153,7 +155,7 @@ private:
     }
 
     bool flushes(spdlog::level::level_enum level) const noexcept {
-        // Relaxed, as in spdlog: a setting.
+        // Relaxed: value only.
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
@@ -161,14 +163,14 @@ private:
     /// replaces this copy. If the back end has its own clock, also sets the time of `head`.
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
-        // Acquire: a thread that reads the key also sees its handle.
-        if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {
+        if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {  // E1 renew
             refresh(wanted, head);
         }
         return handle_;
     }
 
-    /// Runs for each record if the back end has its own clock: handleKey_ then never matches.
+    /// Renews the handle. If the back end has its own clock, handleKey_ never matches, so each
+    /// record calls refresh().
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
     /// A hash of the list of sinks. The hash is odd, so never 0, as the sinks' addresses are even.
@@ -282,12 +284,12 @@ SLUICE_LOG_INLINE void async_logger::flush_() {
 SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted, detail::RecordHead* head) {
     const auto* const clock = frontend_ == nullptr ? nullptr : frontend_->ownClock();
     const std::uint64_t key = wanted - (clock != nullptr ? 1 : 0);
-    if (frontend_ != nullptr && handleKey_.load(std::memory_order_acquire) != key) {
+    if (frontend_ != nullptr && handleKey_.load(std::memory_order_acquire) != key) {  // E1 renew
         const std::lock_guard<std::mutex> lock(refreshing_);
-        if (handleKey_.load(std::memory_order_relaxed) != key) {
+        if (handleKey_.load(std::memory_order_relaxed) != key) {  // under the lock
             handle_.renew(frontend_,
                           std::make_unique<detail::LoggerState>(name_, sinks_, policy_, errors_));
-            handleKey_.store(key, std::memory_order_release);
+            handleKey_.store(key, std::memory_order_release);  // E1 renew
         }
     }
     if (clock != nullptr && head != nullptr) {

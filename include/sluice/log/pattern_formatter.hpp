@@ -50,14 +50,13 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr PieceKind plainKinds[] = {
         PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
         PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
-    // Without `z`: spdlog rereads the time zone ten seconds after an earlier reading.
+    // The flag `z` is missing, because spdlog rereads the time zone every ten seconds.
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
     const char flag = source.back();
     const bool hasWidth = source.size() > 2;
     if (hasWidth && source[source.size() - 2] == '!') {
-        // With `!`, spdlog may also cut the text of earlier flags.
-        return PieceKind::other;
+        return PieceKind::other;  // with `!`, spdlog may also cut the text of earlier flags
     }
     const std::size_t plain = plainFlags.find(flag);
     if (!hasWidth && plain != std::string_view::npos) {
@@ -182,8 +181,8 @@ inline void addFullPattern(PatternSteps& steps) {
     addPiece(steps, PieceKind::payload, "%v");
 }
 
-/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`, or at least the
-/// pattern's size if there is none. As in spdlog, `!` needs digits before it.
+/// Returns the position of the flag that belongs to the `%` at `at`. The result is at least the
+/// pattern's size if the flag is missing. As in spdlog, `!` needs digits before it.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;

@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import coding_rules, headers, layering, pages, pictures, snippets
+from checks import coding_rules, figures, headers, layering, pages, pictures, snippets
 from checks import wording
 
 CHECKS = {
@@ -20,6 +20,7 @@ CHECKS = {
     "coding": coding_rules.check,
     "pages": pages.check,
     "pictures": pictures.check,
+    "figures": figures.check,
     "wording": wording.check,
 }
 

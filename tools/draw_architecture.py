@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the two pictures of docs/architecture.md into docs/pictures/: `draw_architecture.py`.
+"""Draws the pictures of docs/architecture.md and docs/guide/bus.md into docs/pictures/: `draw_architecture.py`.
 
 The levels come from cmake/modules.cmake, as for the layering check. The words come from the tables
-of the page: change a row there, and run this script again.
+of the pages: change a row there, and run this script again.
 """
 
 import sys
@@ -14,6 +14,7 @@ from textwrap import wrap
 from checks import layering
 
 PAGE = Path("docs/architecture.md")
+BUS_PAGE = Path("docs/guide/bus.md")
 PICTURES = Path("docs/pictures")
 PRODUCER = "producer"
 
@@ -22,6 +23,7 @@ STYLE = """
     .ground { fill: #ffffff; stroke: #d0d7de } .band { fill: #f6f8fa }
     .box { fill: #f6f8fa; stroke: #818b98 }
     .producer { fill: #ddf4ff; stroke: #0969da } .consumer { fill: #dafbe1; stroke: #1a7f37 }
+    .urgent { fill: #ffd8b5; stroke: #bc4c00 } .refused { fill: none; stroke: #bc4c00; stroke-dasharray: 4 3 }
     .line { fill: none; stroke: #59636e; stroke-width: 1.5 } .head { fill: #59636e }
     text { font: 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2328 }
     .name { font-weight: 600; font-size: 15px } .quiet { fill: #59636e; font-size: 12px }
@@ -29,6 +31,7 @@ STYLE = """
     @media (prefers-color-scheme: dark) {
       .ground { fill: #0d1117; stroke: #3d444d } .band { fill: #151b23 }
       .box { fill: #1c2128; stroke: #9198a1 }
+      .urgent { fill: #5a2e0c; stroke: #f0883e } .refused { stroke: #f0883e }
       .producer { fill: #0c2d6b; stroke: #58a6ff } .consumer { fill: #0f3d20; stroke: #3fb950 }
       .line { stroke: #9198a1 } .head { fill: #9198a1 }
       text { fill: #f0f6fc } .quiet { fill: #b7bfc8 }
@@ -39,12 +42,12 @@ class Incomplete(Exception):
     """A table of the page and the list of modules do not agree; the text is one line."""
 
 
-def read_table(page, heading):
+def read_table(page, heading, source=PAGE):
     """The rows of the table whose first line begins with `heading`, each a list of cells."""
     lines = page.splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith(heading)), None)
     if start is None:
-        raise Incomplete(f"{PAGE} has no table that begins with '{heading}'")
+        raise Incomplete(f"{source} has no table that begins with '{heading}'")
     rows = []
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
@@ -121,6 +124,44 @@ def draw_path(stations, ways):
     return drawing.svg()
 
 
+def draw_overtake(steps):
+    """`steps`: number and words. A row of slots for each priority, and the order in which messages are handled."""
+    slots, left, size, row = 12, 236, 28, 50
+    drawing = Drawing(910, 252 + 20 * len(steps), "A stop overtakes a flood")
+    drawing.text(left + slots * size / 2, 32, "three rooms of one bus, one for each priority", "quiet")
+    drawing.text(802, 32, "order of handling", "quiet")
+
+    def slot(x, y, style, number="", width=size):
+        drawing.box(x, y, width - 4, size - 4, style)
+        drawing.text(x + (width - 4) / 2, y + 17, number, "code")
+
+    for line, (priority, queued, style) in enumerate((("high", 1, "urgent"), ("medium", 2, "consumer"), ("low", slots, "producer"))):
+        y = 48 + row * line
+        drawing.text(222, y + 17, priority, "name", "end")
+        for place in range(slots):
+            slot(left + size * place, y, style if place < queued else "box")
+    for y, sender in ((48, "stop switch"), (48 + 2 * row, "sensors")):
+        drawing.text(14, y + 17, sender, anchor="start")
+        drawing.arrow(106, y + 12, 44)
+    slot(left, 48, "urgent", "2")
+    slot(left + size * 11, 48 + 2 * row, "producer", "1")
+    slot(120, 44 + 3 * row, "refused", "1")
+    drawing.text(152, 61 + 3 * row, "full: the sender keeps this reading", "quiet", "start")
+    for line, (words, style, step) in enumerate(
+        (("a reading, running now", "producer", "3"), ("the stop", "urgent", "4"), ("messages of medium", "consumer", ""), ("readings", "producer", ""))
+    ):
+        y = 48 + 38 * line
+        drawing.box(712, y, 180, 26, style)
+        drawing.text(802, y + 17, words)
+        drawing.text(702, y + 17, step, "code", "end")
+    drawing.arrow(left + slots * size + 16, 60 + row, 76)
+    drawing.line(f"M8 228H902")
+    for number, (step, words) in enumerate(steps):
+        drawing.text(24, 250 + 20 * number, step, "code")
+        drawing.text(42, 250 + 20 * number, words, anchor="start")
+    return drawing.svg()
+
+
 def draw_layers(levels, holds):
     band, left, right = 68, 74, 842
     highest_first = sorted(set(levels.values()), reverse=True)
@@ -170,6 +211,9 @@ def draw(root):
     ]
     same_modules(ways, carrying, "the table of the path")
     return {
+        PICTURES / "overtake.svg": draw_overtake(
+            read_table((root / BUS_PAGE).read_text(encoding="utf-8"), "| step |", BUS_PAGE)
+        ),
         PICTURES / "path.svg": draw_path(read_table(page, "| station |"), ways),
         PICTURES / "layers.svg": draw_layers(levels, {row[0]: row[1] for row in holds}),
     }

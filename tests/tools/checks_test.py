@@ -4,7 +4,7 @@ import unittest
 
 from planted_tree import PlantedTree
 
-from checks import coding_rules, headers, layering, pages, snippets, wording
+from checks import coding_rules, figures, headers, layering, pages, snippets, wording
 
 
 class LengthTest(PlantedTree):
@@ -139,6 +139,32 @@ class PagesTest(PlantedTree):
             "docs/guide/distributed.md:4: there is no test FaultTest.Stops",
             "docs/guide/distributed.md:5: the row names no test",
         )
+
+
+class FiguresTest(PlantedTree):
+    def test_refuses_a_measured_figure_without_a_source(self):
+        self.plant("docs/guide/bad.md", "A push", "takes 12 ns.", "", "| 3.5 MB | 2 x |", "", "takes 0.2 to 0.9 of it")
+        self.plant(
+            "docs/guide/good.md",
+            "<!-- figures: bus -->",
+            "12 ns",
+            "<!-- end of figures -->",
+            "",
+            "Waits for at most 50 ms, `wait(50 ms)`, with its 95 % interval. Published: 12 ns.",
+            "",
+            "<!-- a limit -->",
+            "| low | 60 % |",
+            "",
+            "    sleep 12 ms",
+        )
+        names = ("bad.md:2: the figure '12 ns'", "bad.md:4: the figure '3.5 MB'", "bad.md:4: the figure '2 x'")
+        self.assert_finds(figures.check, *names, "bad.md:6: the figure '0.2 to 0.9'")
+
+    def test_refuses_a_readme_that_is_wrong_about_the_size(self):
+        self.plant("include/sluice/base/one.hpp", *["//"] * 100)
+        self.plant("README.md", "The library has 1 headers with 104 lines.")
+        self.plant("README.zh-CN.md", "1 个头文件，120 行")
+        self.assert_finds(figures.check, "README.zh-CN.md:1: the library has 100 headers or lines, and not 120")
 
 
 class SnippetsTest(PlantedTree):

@@ -1,4 +1,4 @@
-"""The pictures of docs/architecture.md are those that tools/draw_architecture.py draws today."""
+"""The pictures of docs/architecture.md and docs/guide/bus.md are those that tools/draw_architecture.py draws today."""
 
 import draw_architecture
 

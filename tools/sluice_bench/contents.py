@@ -333,7 +333,7 @@ def subjects(record):
 
 def version(subject):
     """ "0.17.6, prebuilt"; empty if the file does not tell. """
-    words = [subject.get("version"), "prebuilt" if subject.get("prebuilt") else ""]
+    words = [(subject.get("version") or "").replace("_", "."), "prebuilt" if subject.get("prebuilt") else ""]
     return ", ".join(word for word in words if word)
 
 

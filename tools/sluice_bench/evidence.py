@@ -27,6 +27,7 @@ from .record import BadInput, is_invalid, load, rejected_share, stat
 
 RAW = ".json.xz"
 PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+ABSENT = "-"
 UNSTEADY = "\\*"
 # A number and its unit, a ratio and its interval stay on one line of a narrow screen.
 JOINED = "\N{NO-BREAK SPACE}"
@@ -72,6 +73,13 @@ class Figure:
         if name not in ("mean", "stddev", "p50", "p95", "p99", "p999", "min", "max"):
             raise AttributeError(f"no figure is called {name}")
         return self.statistic(name)
+
+
+class Absent:
+    """A subject that does not take part in the scenario of a row."""
+
+    def __getattr__(self, name):
+        return ABSENT
 
 
 def ratio(first, second, steady):
@@ -122,11 +130,12 @@ class Evidence:
             return words
         record, name = self.record_of(row["scenario"]), row["scenario"].partition("/")[2]
         results = {each["subject"]: each for each in record.results if each["scenario"] == name}
-        letters = {letter: subject for letter, subject in row.items() if len(letter) == 1}
+        letters = {letter: subject for letter, subject in row.items() if len(letter) == 1 and subject != ABSENT}
         if missing := [subject for subject in letters.values() if subject not in results]:
             raise BadInput(f"{self.folder}: {row['scenario']} was run without {', '.join(missing)}")
         subjects = {letter: results[subject] for letter, subject in letters.items()}
         words.update({letter: Figure(result) for letter, result in subjects.items()})
+        words.update({letter: Absent() for letter, subject in row.items() if subject == ABSENT})
         words["page"] = record.source.replace(RAW, ".md")
         if {"a", "b"} <= subjects.keys():
             version = contents.version(record.subject(row["b"]))

@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 #if defined(__linux__)
+#include <csignal>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -336,12 +338,40 @@ bool inBatches() {
     return written == 100;
 }
 
+#if defined(__linux__)
+bool closedBySignal() {
+    sluice::BlockingQueue<sluice::MpscRing<int, 64>> queue;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // the threads that start later inherit this
+
+    std::thread closer([&] {
+        int signal = 0;
+        sigwait(&signals, &signal);
+        queue.close();  // no handler runs here, so each function may be called
+    });
+    const bool isAccepted = queue.push(1) == sluice::SendResult::ok;
+    kill(getpid(), SIGTERM);  // an operator would do it
+    int sum = 0;
+    while (queue.consume([&](int value) { sum += value; }) != 0) {
+    }
+    closer.join();
+    return isAccepted && sum == 1;
+}
+#else
+bool closedBySignal() {
+    return true;
+}
+#endif
+
 }  // namespace
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
                       severalConsumersOfLanes() && oneClaimForABatch() && oneClaimForARange() &&
                       blocksOfSamples() && manyRings() && betweenProcesses() && theLastThree() &&
-                      onlyTheNewest() && inPlace() && waiting() && severalSources() && inBatches();
+                      onlyTheNewest() && inPlace() && waiting() && severalSources() &&
+                      inBatches() && closedBySignal();
     return good ? 0 : 1;
 }

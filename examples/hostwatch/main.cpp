@@ -33,6 +33,9 @@ int run(const hostwatch::Options& options, hostwatch::EventLog& events) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         endOnSignal(number);
     }
+    std::puts("Four threads sample this machine; samples and alarms go through one bus.");
+    std::puts("The report has the fate of each message, and what each alarm waited for.");
+    std::fflush(stdout);
     const auto monitor = std::make_unique<hostwatch::Monitor>(options, interrupted, events);
     {
         const auto display = hostwatch::makeDisplay(stdout, stderr);

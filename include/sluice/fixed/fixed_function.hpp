@@ -260,8 +260,8 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null in an empty FixedFunction. A comparison of invoke_ with invokeNothing could fail,
-    // because its address may differ between shared libraries.
+    // Null in an empty FixedFunction. Comparing invoke_ with invokeNothing could fail,
+    // because invokeNothing may have several addresses in a program with shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

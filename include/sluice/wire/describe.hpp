@@ -45,12 +45,15 @@ template <class T, std::size_t N = 17>
 /// Returns the addresses of the members of an aggregate. It does not compile for bit-fields, nor if
 /// memberCount() is wrong.
 template <class T>
-[[nodiscard]] constexpr auto membersOf(T& object) noexcept {
+[[nodiscard]] constexpr auto membersOf([[maybe_unused]] T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();
-    static_assert(std::is_aggregate_v<T> && count >= 1 && count <= 16,
+    constexpr bool isEmpty = std::is_empty_v<T>;
+    static_assert(isEmpty || (std::is_aggregate_v<T> && count >= 1 && count <= 16),
                   "wire: this type is no known type and no aggregate of 1 to 16 members: write "
                   "describe(wire::Type<T>)");
-    if constexpr (count == 1) {
+    if constexpr (isEmpty) {
+        return std::tuple<>();
+    } else if constexpr (count == 1) {
         auto& [m0] = object;
         return std::tuple(&m0);
     } else if constexpr (count == 2) {
@@ -109,7 +112,9 @@ namespace sluice::wire {
 
 /// The argument of describe(), which names a type without an object.
 template <class T>
-struct Type {};
+struct Type {
+    using Message = T;
+};
 
 /// One field of a message: its name in the bytes and its place in the object.
 template <class Class, class Member>
@@ -137,8 +142,8 @@ template <class Class, class Member>
 ///     }
 ///
 /// describe() is constexpr and stands in the message's namespace. At most 64 fields, each with a
-/// unique UTF-8 name. With names, programs may have different fields. An aggregate of 1 to 16
-/// members without base classes needs no describe(): positions name its members.
+/// unique UTF-8 name. With names, programs may have different fields. An empty type, and an
+/// aggregate of 1 to 16 members without base classes, need no describe(): positions name members.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -199,6 +204,29 @@ void forEachField(T& object, Visitor&& visit) {
         std::size_t index = 0;
         std::apply([&](auto*... each) { (visit(numberName(index++), *each), ...); },
                    membersOf(object));
+    }
+}
+
+template <class Class, class Member>
+constexpr Type<Member> typeOf(const Field<Class, Member>&) noexcept {
+    return {};
+}
+template <class... Members>
+constexpr std::tuple<Type<Members>...> typesOf(const std::tuple<Members*...>*) noexcept {
+    return {};
+}
+
+/// Calls visit(name, Type<Member>()) for each field, in the same order, without an object.
+template <class T, class Visitor>
+constexpr void forEachFieldType(Visitor&& visit) {
+    if constexpr (isDescribed<T>) {
+        std::apply([&](const auto&... each) { (visit(each.name, typeOf(each)), ...); },
+                   describe(Type<T>()));
+    } else {
+        using Members = decltype(membersOf(std::declval<T&>()));
+        std::size_t index = 0;
+        std::apply([&](auto... each) { (visit(numberName(index++), each), ...); },
+                   typesOf(static_cast<const Members*>(nullptr)));
     }
 }
 

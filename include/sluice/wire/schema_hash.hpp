@@ -51,39 +51,17 @@ public:
             addByte(std::tuple_size_v<T>);
             add<typename T::value_type, Outer...>();
         } else {
-            addFields<T, Outer...>(std::make_index_sequence<fieldCountOf<T>()>());
+            hasUnnamedFields_ = hasUnnamedFields_ || (!isDescribed<T> && !std::is_empty_v<T>);
+            add("{");
+            forEachFieldType<T>([this](std::string_view name, auto type) {
+                add(name);
+                add<typename decltype(type)::Message, T, Outer...>();
+            });
+            add("}");
         }
     }
 
 private:
-    template <class T, class... Outer, std::size_t... I>
-    constexpr void addFields(std::index_sequence<I...>) noexcept {
-        add("{");
-        if constexpr (isDescribed<T>) {
-            constexpr auto all = describe(Type<T>());
-            (addField<MemberTypeOf<decltype(all), I>, T, Outer...>(std::get<I>(all).name), ...);
-        } else {
-            hasUnnamedFields_ = true;
-            using Members = decltype(membersOf(std::declval<T&>()));
-            (addField<std::remove_pointer_t<std::tuple_element_t<I, Members>>, T, Outer...>(
-                 numberName(I)),
-             ...);
-        }
-        add("}");
-    }
-
-    template <class Class, class Member>
-    static Member memberOf(Field<Class, Member>);
-    template <class All, std::size_t I>
-    using MemberTypeOf =
-        decltype(memberOf(std::declval<std::tuple_element_t<I, std::remove_const_t<All>>>()));
-
-    template <class T, class... Outer>
-    constexpr void addField(std::string_view name) noexcept {
-        add(name);
-        add<T, Outer...>();
-    }
-
     constexpr void add(std::string_view text) noexcept {
         for (const char c : text) {
             addByte(static_cast<unsigned char>(c));

@@ -1,6 +1,7 @@
 #include "unit/wire/wire_doubles.hpp"
 
 #include <sluice/wire/message_pack.hpp>
+#include <sluice/wire/schema_hash.hpp>
 
 #include <gtest/gtest.h>
 
@@ -185,6 +186,17 @@ TEST(WireMessagePack, AMissingFieldOfAnOptionalKeepsItsValue) {
     ASSERT_EQ(decoded({0x81, 0xA1, '0', 0x81, 0xA1, '0', 0x09}, read), DecodeError::none);
     EXPECT_EQ(read.inner->x, 9);
     EXPECT_EQ(read.inner->y, 0.5);
+}
+
+TEST(WireMessagePack, AnEmptyTypeNeedsNoDescription) {
+    struct Stop {};
+    std::array<unsigned char, 8> memory{};
+    Buffer buffer(memory.data(), memory.size());
+    ASSERT_TRUE(sluice::wire::encode(Stop{}, buffer));
+    EXPECT_EQ(buffer.size(), 1U);
+    Stop stop;
+    EXPECT_EQ(sluice::wire::decode(buffer.data(), buffer.size(), stop), DecodeError::none);
+    EXPECT_FALSE(sluice::wire::hasUnnamedFields<Stop>());
 }
 
 TEST(WireMessagePack, RefusesAMessageWithoutAKnownField) {

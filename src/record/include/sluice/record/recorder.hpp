@@ -1,0 +1,310 @@
+#pragma once
+
+#include <sluice/base/counter.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/send_result.hpp>
+#include <sluice/bus/bus.hpp>
+#include <sluice/record/detail/record_type.hpp>
+#include <sluice/wire/buffer.hpp>
+#include <sluice/wire/message_pack.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace sluice {
+
+/// The form of the messages in a file.
+enum class RecordEncoding : unsigned char {
+    messagePack,  ///< small, and exact
+    json,         ///< for viewers such as Foxglove; infinity and NaN become null
+};
+
+struct RecorderOptions {
+    std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait for the disk, for each bus
+    std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes of a chunk before compression
+    std::chrono::milliseconds chunkAge{1000};       ///< how much a killed program loses at most
+    int compressionLevel = 1;                       ///< of zstd; 0: none
+    RecordEncoding encoding = RecordEncoding::messagePack;
+};
+
+/// The counts of a Recorder, in messages. After close(), accepted = written + failed.
+struct RecorderStatistics {
+    std::uint64_t accepted = 0;
+    std::uint64_t lost = 0;         ///< not accepted: the disk did not keep up
+    std::uint64_t unencodable = 0;  ///< not accepted: wire::encode() refused the message
+    std::uint64_t written = 0;      ///< in the file
+    std::uint64_t failed = 0;       ///< accepted, but not in the file: the disk refused them
+    std::uint64_t fileSize = 0;     ///< in bytes
+};
+
+namespace detail {
+
+/// A bounded queue of encoded messages, from one thread at a time to the recorder's thread.
+class RecordLane {
+public:
+    struct Head {
+        std::uint64_t logTime;
+        std::uint64_t publishTime;
+        std::uint32_t sequence;
+        std::uint32_t size;  // of the data, which follows
+        std::uint16_t channel;
+    };
+
+    explicit RecordLane(std::size_t atLeast)
+        : mask_(roundUp(atLeast) - 1), bytes_(std::make_unique<unsigned char[]>(mask_ + 1)) {}
+
+    /// Appends a message whose data encode(buffer) writes. Returns `closed` if encode() refuses it.
+    template <class Encode>
+    SendResult write(Head head, const Encode& encode) {
+        SendResult result = tryWrite(head, encode);
+        if (result == SendResult::full && begin_ != begin()) {
+            begin_ = begin();
+            result = tryWrite(head, encode);
+        }
+        return result;
+    }
+
+    /// Reads the oldest message without removing it. Returns false if there is none.
+    bool peek(Head& head, std::string_view& data) noexcept {
+        std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
+        const std::size_t end = end_.load(std::memory_order_acquire);   // E1 publish
+        if (at == end) {
+            return false;
+        }
+        std::memcpy(&head, &bytes_[at & mask_], sizeof head);
+        if (head.size == skip) {
+            at += mask_ + 1 - (at & mask_);
+            readerBegin_.store(at, std::memory_order_release);  // E2 reuse
+            std::memcpy(&head, &bytes_[at & mask_], sizeof head);
+        }
+        data = {reinterpret_cast<const char*>(&bytes_[at & mask_]) + sizeof head, head.size};
+        return true;
+    }
+    void pop(const Head& head) noexcept {
+        const std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
+        readerBegin_.store(at + roundUp(head), std::memory_order_release);    // E2 reuse
+    }
+
+private:
+    // Positions count bytes without bound, in steps of sizeof(Head), so a head always fits before
+    // the end of the ring. A message does not wrap: a head with `skip` fills the rest of the ring.
+    //
+    // Edges:
+    //   E1 publish: a message is written, then end_ is released; peek() acquires end_.
+    //   E2 reuse: a message is read, then readerBegin_ is released; begin() acquires readerBegin_.
+
+    static constexpr std::uint32_t skip = ~std::uint32_t{0};
+
+    static std::size_t roundUp(std::size_t atLeast) noexcept {
+        std::size_t size = 4096;
+        while (size < atLeast && size <= ~std::size_t{0} / 4) {
+            size *= 2;
+        }
+        return size;
+    }
+    static std::size_t roundUp(const Head& head) noexcept {
+        return (2 * sizeof head - 1 + head.size) / sizeof head * sizeof head;
+    }
+
+    [[nodiscard]] std::size_t begin() const noexcept {
+        return readerBegin_.load(std::memory_order_acquire);  // E2 reuse
+    }
+
+    template <class Encode>
+    SendResult tryWrite(Head& head, const Encode& encode) {
+        const std::size_t end = end_.load(std::memory_order_relaxed);  // the writer's own
+        const std::size_t room = mask_ + 1 - (end - begin_);
+        const std::size_t rest = mask_ + 1 - (end & mask_);
+        SendResult result = place(end, std::min(room, rest), head, encode);
+        if (result == SendResult::full && room > rest) {
+            head.size = skip;
+            std::memcpy(&bytes_[end & mask_], &head, sizeof head);
+            result = place(end + rest, room - rest, head, encode);
+        }
+        return result;
+    }
+
+    template <class Encode>
+    SendResult place(std::size_t at, std::size_t room, Head& head, const Encode& encode) {
+        if (room == 0) {
+            return SendResult::full;
+        }
+        unsigned char* const to = &bytes_[at & mask_];
+        wire::Buffer buffer(to + sizeof head, std::min<std::size_t>(room, skip) - sizeof head);
+        if (!encode(buffer)) {
+            return buffer.hasOverflowed() ? SendResult::full : SendResult::closed;
+        }
+        head.size = static_cast<std::uint32_t>(buffer.size());
+        std::memcpy(to, &head, sizeof head);
+        end_.store(at + roundUp(head), std::memory_order_release);  // E1 publish
+        return SendResult::ok;
+    }
+
+    const std::size_t mask_;
+    const std::unique_ptr<unsigned char[]> bytes_;
+    alignas(cacheLineSize) std::atomic<std::size_t> end_{0};
+    std::size_t begin_ = 0;  // the writer's last reading of readerBegin_
+    alignas(cacheLineSize) std::atomic<std::size_t> readerBegin_{0};
+};
+
+/// One type of message from one source. Its MCAP channels differ by priority.
+struct RecordedType {
+    RecordLane* lane = nullptr;
+    std::array<std::uint16_t, priorityCount> channels{};
+    std::array<std::uint32_t, priorityCount> sequences{};
+    std::int64_t systemMinusSteady = 0;  ///< in nanoseconds, when the recorder began
+    SingleWriterCounter<> accepted;
+    SingleWriterCounter<> lost;
+    SingleWriterCounter<> unencodable;
+
+    [[nodiscard]] std::uint64_t stamp(std::chrono::steady_clock::time_point time) const noexcept {
+        const auto sinceStart = std::chrono::nanoseconds(time.time_since_epoch()).count();
+        return static_cast<std::uint64_t>(sinceStart + systemMinusSteady);
+    }
+};
+
+}  // namespace detail
+
+/// Records messages of one type: a handler for a bus, or to be called by any other code.
+///
+///     const auto distances = recorder.channel<Distance>("fusion/Distance");
+///     distances(Distance{0.4});
+///
+/// Its Recorder must outlive its last call. Calls after Recorder::close() have no effect.
+///
+/// Thread safety: one thread at a time may call a channel and its copies.
+///
+/// Performance: a call never waits and allocates no memory.
+template <class T>
+class RecordChannel {
+public:
+    void operator()(const T& message) const { write(message, NoHeader()); }
+    template <class Header>
+    void operator()(const T& message, const Header& header) const {
+        write(message, header);
+    }
+
+private:
+    friend class Recorder;
+    struct NoHeader {
+        static constexpr bool hasId = false;
+        static constexpr bool hasTimeStamp = false;
+        static constexpr bool hasPriority = false;
+    };
+
+    explicit RecordChannel(detail::RecordedType& type) noexcept : type_(&type) {}
+
+    template <class Header>
+    void write(const T& message, [[maybe_unused]] const Header& header) const {
+        auto priority = Priority::medium;
+        if constexpr (Header::hasPriority) {
+            priority = header.priority;
+        }
+        const std::size_t index = detail::indexOf(priority);
+        detail::RecordLane::Head head{};
+        head.channel = type_->channels[index];
+        head.logTime = type_->stamp(std::chrono::steady_clock::now());
+        head.publishTime = head.logTime;
+        if constexpr (Header::hasTimeStamp) {
+            if constexpr (std::is_same_v<decltype(header.timeStamp),
+                                         std::chrono::steady_clock::time_point>) {
+                head.publishTime = type_->stamp(header.timeStamp);
+            }
+        }
+        head.sequence = type_->sequences[index]++;
+        if constexpr (Header::hasId) {
+            head.sequence = static_cast<std::uint32_t>(header.id & ~std::uint32_t{0});
+        }
+        const SendResult result = type_->lane->write(
+            head, [&](wire::Buffer& buffer) { return wire::encode(message, buffer); });
+        (result == SendResult::ok     ? type_->accepted
+         : result == SendResult::full ? type_->lost
+                                      : type_->unencodable)
+            .add(1);
+    }
+
+    detail::RecordedType* type_;
+};
+
+/// Records the messages of a bus in an MCAP file, which Replay, the MCAP tools and, with
+/// RecordEncoding::json, Foxglove read.
+///
+///     sluice::Recorder recorder("run.mcap");
+///     recorder.record(bus, "control");          // or record<Scan, Stop>(bus, "control")
+///
+/// A handler copies each message, in the order of the handlers, into a lane of bounded size. A
+/// thread of the recorder compresses and writes them, so publishers and handlers never wait for the
+/// disk. It loses messages if the disk does not keep up; statistics() and the file count them. A
+/// file that a kill or a full disk has cut is readable up to its last whole chunk.
+///
+/// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", and the
+/// sequence is the message's id. The log time is the time of the handler by steady_clock; the
+/// system clock is only read when the recorder starts.
+///
+/// The buses must outlive the recorder, or its close().
+///
+/// Thread safety: one thread at a time may call record(), channel() and close(); any thread may
+/// call statistics(). A handler must not call close().
+///
+/// Errors: the constructor throws std::runtime_error if the file exists or cannot be created. The
+/// file has mode 0600.
+class Recorder {
+public:
+    explicit Recorder(const std::string& path, const RecorderOptions& options = {});
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    ~Recorder();
+
+    /// Records all types of messages of the bus, or only those that are named. Messages that a
+    /// visitor takes, see Bus::processWith(), are not recorded: call a channel() in the visitor.
+    template <class... Only, class AnyBus>
+    void record(AnyBus& bus, const std::string& name = "bus") {
+        using Types = std::conditional_t<sizeof...(Only) == 0, typename AnyBus::MessageTypes,
+                                         ListOf<Only...>>;
+        recordEach(bus, name, Types());
+    }
+
+    /// Returns a channel of its own lane.
+    template <class T>
+    [[nodiscard]] RecordChannel<T> channel(const std::string& topic) {
+        return RecordChannel<T>(add(addLane(), topic, detail::recordTypeOf<T>(), false));
+    }
+
+    [[nodiscard]] RecorderStatistics statistics() const;
+
+    /// Ends all subscriptions, and writes what is left. Idempotent.
+    void close();
+
+private:
+    template <class... Ts>
+    struct ListOf {};
+
+    template <class AnyBus, template <class...> class List, class... Ts>
+    void recordEach(AnyBus& bus, const std::string& name, List<Ts...> /*types*/) {
+        detail::RecordLane& lane = addLane();
+        (subscriptions_.push_back(bus.template subscribe<Ts>(
+             RecordChannel<Ts>(add(lane, name + "/" + std::string(detail::typeName<Ts>()),
+                                   detail::recordTypeOf<Ts>(), AnyBus::Header::hasPriority)))),
+         ...);
+    }
+
+    detail::RecordLane& addLane();
+    detail::RecordedType& add(detail::RecordLane& lane, const std::string& topic,
+                              const detail::RecordType& type, bool hasPriorities);
+
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+    std::vector<Subscription> subscriptions_;  // their handlers use impl_
+};
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// sluice-info FILE...: prints what a recording contains.
+
+#include <sluice/record/replay.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char** argv) {
+    if (argc < 2) {
+        std::fputs("usage: sluice-info FILE...\n", stderr);
+        return 2;
+    }
+    bool isComplete = true;
+    for (int i = 1; i < argc; ++i) {
+        try {
+            const sluice::RecordingInfo info = sluice::recordingInfo(argv[i]);
+            const std::chrono::duration<double> length = info.last - info.first;
+            std::printf("%s: %s\n%llu messages in %.3f s, from %.3f s since 1970 on\n", argv[i],
+                        toString(info.end), static_cast<unsigned long long>(info.messages),
+                        length.count(),
+                        std::chrono::duration<double>(info.first.time_since_epoch()).count());
+            for (const sluice::RecordingTopic& each : info.topics) {
+                std::printf("%12llu  %s  %s  %s  %s\n",
+                            static_cast<unsigned long long>(each.messages), each.topic.c_str(),
+                            each.type.c_str(), each.priority.c_str(), each.encoding.c_str());
+            }
+            for (const auto& [what, count] : info.lost) {
+                std::printf("%12s  %s\n", count.c_str(), what.c_str());
+            }
+            isComplete = isComplete && info.end == sluice::RecordingEnd::complete;
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            return 1;
+        }
+    }
+    return isComplete ? 0 : 1;
+}

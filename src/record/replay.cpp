@@ -1,0 +1,291 @@
+#include "mcap.hpp"
+
+#include <sluice/record/replay.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include <nlohmann/json.hpp>
+
+namespace sluice {
+
+namespace {
+
+using Time = std::chrono::nanoseconds;
+
+Time timeOf(std::uint64_t stamp) noexcept {
+    constexpr auto most = static_cast<std::uint64_t>(Time::max().count());
+    return Time(static_cast<Time::rep>(std::min(stamp, most)));
+}
+
+std::string valueOf(const detail::mcap::Pairs& pairs, std::string_view key) {
+    for (const auto& [each, value] : pairs) {
+        if (each == key) {
+            return value;
+        }
+    }
+    return {};
+}
+
+RecordingEnd endOf(const detail::mcap::Reader& file) noexcept {
+    return !file.hasEnd()        ? RecordingEnd::cut
+           : file.damaged() != 0 ? RecordingEnd::damaged
+                                 : RecordingEnd::complete;
+}
+
+using Json = nlohmann::json;
+
+/// Removes members that are null, because a field that is missing keeps its default. Returns false
+/// for values that are nested more deeply than wire::decode() allows.
+bool removeNulls(Json& json, int depth = 0) {
+    for (auto each = json.begin(); json.is_structured() && each != json.end();) {
+        if (depth > 32 || !removeNulls(*each, depth + 1)) {
+            return false;
+        }
+        each = json.is_object() && each->is_null() ? json.erase(each) : std::next(each);
+    }
+    return true;
+}
+
+/// Returns a message in MessagePack, or nothing if decode() would refuse the text.
+std::string packOf(std::string_view text) {
+    Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+    std::string bytes;
+    if (!json.is_discarded() && removeNulls(json)) {
+        Json::to_msgpack(json, bytes);
+    }
+    return bytes;
+}
+
+}  // namespace
+
+const char* toString(RecordingEnd end) noexcept {
+    switch (end) {
+    case RecordingEnd::unknown:
+        return "not read to the end";
+    case RecordingEnd::complete:
+        return "complete";
+    case RecordingEnd::cut:
+        return "cut: the end of the recording is missing";
+    case RecordingEnd::damaged:
+        return "damaged: parts of the recording were skipped";
+    }
+    return "unknown";
+}
+
+RecordingInfo recordingInfo(const std::string& path) {
+    detail::mcap::Reader file(path);
+    RecordingInfo info;
+    std::map<std::uint16_t, std::uint64_t> counts;
+    Time first = Time::max();
+    Time last{0};
+    for (detail::mcap::Message message; file.next(message);) {
+        ++counts[message.channel];
+        ++info.messages;
+        first = std::min(first, timeOf(message.logTime));
+        last = std::max(last, timeOf(message.logTime));
+    }
+    const auto toSystem = [](Time time) {
+        using System = std::chrono::system_clock;
+        return System::time_point(std::chrono::duration_cast<System::duration>(time));
+    };
+    info.first = toSystem(info.messages == 0 ? Time(0) : first);
+    info.last = toSystem(last);
+    for (const auto& [id, channel] : file.channels()) {
+        info.topics.push_back({channel.topic, channel.schemaName, channel.encoding,
+                               valueOf(channel.metadata, "priority"), counts[id]});
+    }
+    if (const auto lost = file.metadata().find("sluice.lost"); lost != file.metadata().end()) {
+        info.lost = lost->second;
+    }
+    info.end = endOf(file);
+    return info;
+}
+
+class Replay::Impl {
+public:
+    Impl(const std::string& path, const ReplayOptions& options) : options_(options), file_(path) {}
+
+    void add(const std::string& topic, detail::RecordType&& type, Deliver deliver) {
+        receivers_.push_back({topic, std::move(type), std::move(deliver)});
+        routes_.clear();
+    }
+
+    ReplayStep step() {
+        while (load()) {
+            SendResult result = SendResult::ok;
+            const wire::DecodeError error = deliver(result);
+            if (error == wire::DecodeError::none && result == SendResult::full) {
+                return ReplayStep::full;
+            }
+            lastTime_ = timeOf(message_.logTime);
+            isLoaded_ = false;
+            if (error == wire::DecodeError::none && result == SendResult::ok) {
+                ++counts_.delivered;
+                return ReplayStep::delivered;
+            }
+            ++(error != wire::DecodeError::none ? counts_.undecodable : counts_.refused);
+        }
+        return ReplayStep::end;
+    }
+
+    Time delay() {
+        return load() && hasFirst_ && lastTime_ >= Time(0)
+                   ? std::max(timeOf(message_.logTime) - lastTime_, Time(0))
+                   : Time(0);
+    }
+
+    bool run() {
+        using Clock = std::chrono::steady_clock;
+        const auto begin = Clock::now();
+        std::unique_lock lock(mutex_);
+        const auto waitUntil = [&](Clock::time_point time) {
+            return wake_.wait_until(lock, time, [this] { return isStopped_; });
+        };
+        Time firstOfRun(-1);
+        while (!isStopped_ && load()) {
+            const Time time = timeOf(message_.logTime);
+            firstOfRun = firstOfRun < Time(0) ? time : firstOfRun;
+            if (options_.speed > 0) {
+                const double wait =
+                    static_cast<double>((time - firstOfRun).count()) / options_.speed;
+                constexpr double year = 3.2e16;
+                if (waitUntil(begin + Time(static_cast<Time::rep>(std::min(wait, year))))) {
+                    break;
+                }
+            }
+            lock.unlock();
+            const ReplayStep result = step();
+            lock.lock();
+            if (result == ReplayStep::full) {
+                (void)waitUntil(Clock::now() + std::chrono::microseconds(100));
+            }
+        }
+        return !std::exchange(isStopped_, false);
+    }
+
+    void stop() noexcept {
+        const std::lock_guard lock(mutex_);
+        isStopped_ = true;
+        wake_.notify_all();
+    }
+
+    [[nodiscard]] ReplayStatistics statistics() const noexcept { return counts_; }
+    [[nodiscard]] RecordingEnd end() const noexcept {
+        return isAtEnd_ ? endOf(file_) : RecordingEnd::unknown;
+    }
+
+private:
+    struct Receiver {
+        std::string topic;
+        detail::RecordType type;
+        Deliver deliver;
+    };
+
+    /// Reads the next message that has a receiver, unless one is loaded already.
+    bool load() {
+        while (!isLoaded_ && !isAtEnd_) {
+            if (!file_.next(message_)) {
+                isAtEnd_ = true;
+                break;
+            }
+            const Time time = timeOf(message_.logTime);
+            firstTime_ = std::exchange(hasFirst_, true) ? firstTime_ : time;
+            const bool isIn =
+                time - firstTime_ >= options_.from && time - firstTime_ <= options_.to;
+            isLoaded_ = isIn && receiver() != nullptr;
+            counts_.unmatched += isIn && !isLoaded_ ? 1 : 0;
+        }
+        return isLoaded_;
+    }
+
+    /// The receiver of the message, or null.
+    Receiver* receiver() {
+        const auto [route, isNew] = routes_.try_emplace(message_.channel, nullptr);
+        if (isNew) {
+            const detail::mcap::Channel& channel = file_.channel(message_.channel);
+            const std::string hash = valueOf(channel.metadata, "schema_hash");
+            const auto isOf = [&](const Receiver& each) {
+                const bool isName = each.topic.empty() ? each.type.name == channel.schemaName
+                                                       : each.topic == channel.topic;
+                return isName &&
+                       (!each.type.needsSameHash || hash == std::to_string(each.type.hash));
+            };
+            const auto found = std::find_if(receivers_.begin(), receivers_.end(), isOf);
+            route->second = found == receivers_.end() ? nullptr : &*found;
+        }
+        return route->second;
+    }
+
+    wire::DecodeError deliver(SendResult& result) {
+        const detail::mcap::Channel& channel = file_.channel(message_.channel);
+        std::string packed;
+        std::string_view data = message_.data;
+        if (channel.encoding == "json") {
+            packed = packOf(data);
+            data = packed;
+        } else if (channel.encoding != "msgpack") {
+            return wire::DecodeError::foreignForm;
+        }
+        const std::string name = valueOf(channel.metadata, "priority");
+        const Priority priority = name == "high"  ? Priority::high
+                                  : name == "low" ? Priority::low
+                                                  : Priority::medium;
+        return receiver()->deliver(reinterpret_cast<const unsigned char*>(data.data()), data.size(),
+                                   priority, result);
+    }
+
+    const ReplayOptions options_;
+    detail::mcap::Reader file_;
+    std::vector<Receiver> receivers_;
+    std::map<std::uint16_t, Receiver*> routes_;  // from channels
+    detail::mcap::Message message_;
+    bool isLoaded_ = false;
+    bool isAtEnd_ = false;
+    bool hasFirst_ = false;
+    Time firstTime_{0};
+    Time lastTime_{-1};  // of the last delivered message; negative: none
+    ReplayStatistics counts_;
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool isStopped_ = false;
+};
+
+Replay::Replay(const std::string& path, const ReplayOptions& options)
+    : impl_(std::make_unique<Impl>(path, options)) {
+}
+Replay::~Replay() = default;
+
+ReplayStep Replay::step() {
+    return impl_->step();
+}
+
+std::chrono::nanoseconds Replay::delay() {
+    return impl_->delay();
+}
+
+bool Replay::run() {
+    return impl_->run();
+}
+
+void Replay::stop() noexcept {
+    impl_->stop();
+}
+
+ReplayStatistics Replay::statistics() const noexcept {
+    return impl_->statistics();
+}
+
+RecordingEnd Replay::end() const noexcept {
+    return impl_->end();
+}
+
+void Replay::add(const std::string& topic, detail::RecordType&& type, Deliver deliver) {
+    impl_->add(topic, std::move(type), std::move(deliver));
+}
+
+}  // namespace sluice

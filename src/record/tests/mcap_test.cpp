@@ -1,0 +1,157 @@
+#include "recording.hpp"
+
+#include "mcap.hpp"
+
+#include <gtest/gtest.h>
+#include <support/dice.hpp>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::test;
+
+/// The bytes of a recording in several chunks.
+std::string fileOf(const std::string& path, std::uint32_t count) {
+    RecorderOptions options;
+    options.chunkSize = 256;
+    recordReadings(path, count, options);
+    return contentOf(path);
+}
+
+TEST(Mcap, ACutFileIsReadUpToItsLastWholeChunk) {
+    const TemporaryFolder folder;
+    const std::string bytes = fileOf(folder / "run.mcap", 12);
+    std::size_t before = 0;
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+        const std::string path = folder / "cut.mcap";
+        save(path, bytes.substr(0, size));
+        if (size < detail::mcap::magic.size()) {
+            EXPECT_THROW((void)recordingInfo(path), std::runtime_error);
+            continue;
+        }
+        Replay replay(path);
+        const auto sensors = sensorsIn(replay);
+        EXPECT_GE(sensors.size(), before);
+        before = sensors.size();
+        EXPECT_EQ(sensors, upTo(sensors.size()));
+        EXPECT_EQ(replay.end(), size == bytes.size() ? RecordingEnd::complete : RecordingEnd::cut);
+    }
+    EXPECT_EQ(before, 12U);
+}
+
+/// Whatever the bytes are, reading ends, and stays within them.
+TEST(Mcap, DamagedFilesAreRefusedOrReadInPart) {
+    const TemporaryFolder folder;
+    RecorderOptions plain;
+    plain.chunkSize = 256;
+    plain.compressionLevel = 0;
+    recordReadings(folder / "plain.mcap", 10, plain);
+    const std::string files[] = {fileOf(folder / "run.mcap", 10), contentOf(folder / "plain.mcap")};
+    Dice dice(1);
+    std::size_t read = 0;
+    const std::string path = folder / "damaged.mcap";
+    for (int round = 0; round < 2000; ++round) {
+        std::string bytes = files[round % 2];
+        for (unsigned n = 1 + dice() % 4; n != 0; --n) {
+            const auto at = 8 + dice() % static_cast<unsigned>(bytes.size() - 8);
+            switch (dice() % 3) {
+            case 0:
+                bytes[at] = static_cast<char>(dice() % 256);
+                break;
+            case 1:
+                bytes.erase(at, dice() % 16);
+                break;
+            default:
+                bytes.insert(at, std::string(dice() % 9, '\xff'));
+            }
+        }
+        save(path, bytes);
+        Replay replay(path);
+        read += sensorsIn(replay).size();
+        EXPECT_NE(replay.end(), RecordingEnd::unknown);
+    }
+    EXPECT_GT(read, 1000U);
+}
+
+/// A length that a file claims allocates nothing.
+TEST(Mcap, ClaimsBeyondTheFileAreRefused) {
+    using namespace detail::mcap;
+    const TemporaryFolder folder;
+    for (const std::uint64_t size : {std::uint64_t{1} << 62U, Reader::maxContent}) {
+        std::string bytes(magic);
+        putRecord(bytes, Op::chunk, [&](std::string& to) {
+            put<8>(to, 0);
+            put<8>(to, 0);
+            put<8>(to, size);
+            put<4>(to, 0);
+            putText(to, "zstd");
+            put<8>(to, 4);
+            to += "none";
+        });
+        bytes += bytes.substr(magic.size());
+        put<1>(bytes, static_cast<unsigned char>(Op::chunk));
+        put<8>(bytes, size);
+        save(folder / "claims.mcap", bytes);
+        Reader reader(folder / "claims.mcap");
+        Message message;
+        EXPECT_FALSE(reader.next(message));
+        EXPECT_EQ(reader.damaged(), 2U);
+        EXPECT_FALSE(reader.hasEnd());
+    }
+}
+
+TEST(Mcap, OtherMethodsOfCompressionAreCountedAsDamage) {
+    using namespace detail::mcap;
+    const TemporaryFolder folder;
+    std::string bytes(magic);
+    putRecord(bytes, Op::chunk, [&](std::string& to) {
+        to.append(28, '\0');
+        putText(to, "lz4");
+        put<8>(to, 0);
+    });
+    putRecord(bytes, Op::footer, [](std::string& to) { to.append(20, '\0'); });
+    save(folder / "lz4.mcap", bytes + std::string(magic));
+    EXPECT_EQ(recordingInfo(folder / "lz4.mcap").end, RecordingEnd::damaged);
+}
+
+#if defined(SLUICE_RECORD_PYTHON)
+/// Runs a command of mcap_files.py, which uses the official package of the format.
+bool runScript(const std::string& arguments) {
+    return std::system((SLUICE_RECORD_PYTHON " " SLUICE_RECORD_SCRIPT " " + arguments).c_str()) ==
+           0;
+}
+
+TEST(Mcap, TheOfficialReaderReadsOurFiles) {
+    const TemporaryFolder folder;
+    for (const auto encoding : {RecordEncoding::messagePack, RecordEncoding::json}) {
+        for (const int level : {0, 1}) {
+            RecorderOptions options;
+            options.encoding = encoding;
+            options.chunkSize = 500;
+            options.compressionLevel = level;
+            const std::string path = folder / "run.mcap";
+            const auto counts = recordReadings(path, 50, options);
+            EXPECT_EQ(counts.written, 50U);
+            EXPECT_TRUE(runScript("check " + path + " 50"));
+            std::remove(path.c_str());
+        }
+    }
+}
+
+TEST(Mcap, FilesOfTheOfficialWriterAreReplayed) {
+    const TemporaryFolder folder;
+    for (const std::string options : {"zstd", "none", "zstd unchunked"}) {
+        const std::string path = folder / "theirs.mcap";
+        ASSERT_TRUE(runScript("write " + path + " 50 " + options));
+        Replay replay(path);
+        EXPECT_EQ(sensorsIn(replay), upTo(50)) << options;
+        EXPECT_EQ(replay.end(), RecordingEnd::complete) << options;
+        EXPECT_EQ(replay.statistics().delivered, 50U) << options;
+    }
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,262 @@
+#include "recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool runRecordingGuide(const std::string& folder);  // docs/snippets
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::test;
+using namespace std::chrono_literals;
+
+TEST(Recorder, TheGuideRecordsAndReplays) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(runRecordingGuide(folder / ""));
+}
+
+TEST(Recorder, DoesNotOverwriteOrFollowALink) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    { const Recorder first(path); }
+    struct stat about {};
+    ASSERT_EQ(::stat(path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777U, 0600U);
+    EXPECT_THROW(Recorder(path, {}), std::runtime_error);
+    std::filesystem::create_symlink(folder / "elsewhere", folder / "link");
+    EXPECT_THROW(Recorder(folder / "link", {}), std::runtime_error);
+    EXPECT_FALSE(std::filesystem::exists(folder / "elsewhere"));
+    EXPECT_EQ(recordingInfo(path).end, RecordingEnd::complete);
+}
+
+TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    RecordedBus bus;
+    RecorderOptions options;
+    options.laneSize = 4096;
+    Recorder recorder(path, options);
+    recorder.record<Reading>(bus, "sensors");
+    (void)bus.publish(Reading{1, 0, std::string(5000, 'x'), {}});
+    (void)bus.publish(Reading{2, 0, "\xff", {}});
+    (void)bus.publish(Reading{3, 0, "short", {}});
+    (void)bus.publish(Stop{});  // not recorded
+    bus.process();
+    recorder.close();
+    const RecorderStatistics counts = recorder.statistics();
+    EXPECT_EQ(counts.lost, 1U);
+    EXPECT_EQ(counts.unencodable, 1U);
+    EXPECT_EQ(counts.accepted, 1U);
+    EXPECT_EQ(counts.written, 1U);
+    EXPECT_EQ(counts.fileSize, std::filesystem::file_size(path));
+    const RecordingInfo info = recordingInfo(path);
+    EXPECT_EQ(info.messages, 1U);
+    const std::vector<std::pair<std::string, std::string>> lost = {{"failed", "0"},
+                                                                   {"lost sensors/Reading", "2"}};
+    EXPECT_EQ(info.lost, lost);
+}
+
+TEST(Recorder, RecordsNothingAfterClose) {
+    const TemporaryFolder folder;
+    RecordedBus bus;
+    Recorder recorder(folder / "run.mcap");
+    recorder.record(bus);
+    EXPECT_EQ(bus.subscriptionCount<Reading>(), 1U);
+    recorder.close();
+    EXPECT_EQ(bus.subscriptionCount<Reading>(), 0U);
+    recorder.close();
+}
+
+/// Writes beyond the limit fail, as on a full disk.
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    }
+    ~FileLimit() { lift(); }
+    void lift() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_{};
+    void (*handler_)(int) = nullptr;
+};
+
+TEST(Recorder, SurvivesAFullDiskInAChunk) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    RecordedBus bus;
+    RecorderOptions options;
+    options.chunkSize = 4096;
+    options.compressionLevel = 0;
+    Recorder recorder(path, options);
+    recorder.record(bus);
+    FileLimit limit(20'000);
+    std::uint32_t sent = 0;
+    const auto send = [&] {
+        (void)bus.publish(Reading{sent++, 0, std::string(100, 'x'), {}});
+        bus.process();
+        std::this_thread::yield();
+    };
+    while (recorder.statistics().failed == 0) {
+        send();
+    }
+    EXPECT_LE(std::filesystem::file_size(path), 20'000U);
+    limit.lift();
+    const std::uint64_t before = recorder.statistics().written;
+    EXPECT_GT(before, 0U);
+    while (recorder.statistics().written == before) {
+        send();
+    }
+    recorder.close();
+    const RecorderStatistics counts = recorder.statistics();
+    EXPECT_EQ(counts.accepted + counts.lost, sent);
+    EXPECT_EQ(counts.written + counts.failed, counts.accepted);
+    Replay replay(path);
+    EXPECT_EQ(sensorsIn(replay).size(), counts.written);
+    EXPECT_EQ(replay.end(), RecordingEnd::complete);
+    EXPECT_EQ(recordingInfo(path).lost.front().second, std::to_string(counts.failed));
+}
+
+TEST(Recorder, AFullDiskAtTheEndLeavesWholeChunks) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    RecordedBus bus;
+    Recorder recorder(path);
+    recorder.record(bus);
+    {
+        const FileLimit limit(100);
+        (void)bus.publish(Reading{});
+        bus.process();
+        recorder.close();
+    }
+    EXPECT_EQ(recorder.statistics().failed, 1U);
+    const RecordingInfo info = recordingInfo(path);
+    EXPECT_EQ(info.messages, 0U);
+    EXPECT_EQ(info.end, RecordingEnd::cut);
+}
+
+TEST(Recorder, AKilledProgramLeavesWholeChunks) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto* const bus = new RecordedBus;
+        RecorderOptions options;
+        options.chunkSize = 4096;
+        auto* const recorder = new Recorder(path, options);
+        recorder->record(*bus);
+        for (std::uint32_t i = 0;; ++i) {
+            (void)bus->publish(Reading{i, 0, "endless", {}});
+            bus->process();
+            if (i % 64 == 0) {
+                std::this_thread::yield();
+            }
+        }
+    }
+    while (!std::filesystem::exists(path) || std::filesystem::file_size(path) < 100'000) {
+        std::this_thread::yield();
+    }
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    Replay replay(path);
+    const auto sensors = sensorsIn(replay);
+    EXPECT_GT(sensors.size(), 100U);
+    EXPECT_TRUE(std::is_sorted(sensors.begin(), sensors.end()));
+    EXPECT_EQ(replay.end(), RecordingEnd::cut);
+}
+
+TEST(Recorder, RecordsSeveralBusesWhileOthersAsk) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    constexpr std::uint32_t perBus = 20'000;
+    RecordedBus buses[2];
+    RecorderOptions options;
+    options.laneSize = 64 << 10;  // so that it wraps
+    options.chunkSize = 16 << 10;
+    Recorder recorder(path, options);
+    recorder.record(buses[0], "first");
+    std::vector<std::thread> threads;
+    for (RecordedBus& bus : buses) {
+        threads.emplace_back([&bus] { bus.run(); });
+        threads.emplace_back([&bus] {
+            for (std::uint32_t i = 0; i < perBus;) {
+                const Reading reading{i, 0, std::string(i % 50, 'x'), {}};
+                i += bus.publish(reading) == SendResult::ok ? 1 : 0;
+            }
+            bus.close();
+        });
+    }
+    recorder.record(buses[1], "second");  // while it runs
+    RecorderStatistics before;
+    while (!buses[0].isDrained() || !buses[1].isDrained()) {
+        const RecorderStatistics now = recorder.statistics();
+        EXPECT_GE(now.accepted, before.accepted);
+        EXPECT_LE(now.written + now.failed, recorder.statistics().accepted);
+        before = now;
+    }
+    for (std::thread& each : threads) {
+        each.join();
+    }
+    recorder.close();
+    const RecorderStatistics counts = recorder.statistics();
+    EXPECT_EQ(counts.written, counts.accepted);
+    EXPECT_LE(counts.accepted + counts.lost, 2 * perBus);
+    EXPECT_GE(counts.accepted + counts.lost, perBus);
+    Replay replay(path);
+    std::vector<std::uint32_t> first;
+    replay.handle<Reading>(
+        [&](const Reading& reading) {
+            EXPECT_EQ(reading.place, std::string(reading.sensor % 50, 'x'));
+            first.push_back(reading.sensor);
+        },
+        "first/Reading");
+    while (replay.step() == ReplayStep::delivered) {
+    }
+    EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
+    EXPECT_EQ(first.size() + replay.statistics().unmatched, counts.written);
+}
+
+TEST(Recorder, LogTimesFollowSteadyClock) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    const auto before = std::chrono::system_clock::now();
+    recordReadings(path, 2);
+    const RecordingInfo info = recordingInfo(path);
+    EXPECT_GE(info.first, before - 1s);
+    EXPECT_LE(info.last, std::chrono::system_clock::now() + 1s);
+}
+
+TEST(Recorder, AChannelRecordsWithoutABus) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    {
+        Recorder recorder(path);
+        const auto channel = recorder.channel<Reading>("own/topic");
+        for (const std::uint32_t i : upTo(3)) {
+            channel(Reading{i, 0, "", {}});
+        }
+    }
+    Replay replay(path);
+    EXPECT_EQ(sensorsIn(replay), upTo(3));
+    EXPECT_EQ(recordingInfo(path).topics.front().topic, "own/topic");
+}
+
+}  // namespace

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sluice/bus/bus.hpp>
+#include <sluice/record/recorder.hpp>
+#include <sluice/record/replay.hpp>
+#include <sluice/wire/describe.hpp>
+
+#include <support/temporary_folder.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::test {
+
+struct Reading {
+    std::uint32_t sensor = 0;
+    double celsius = 0;
+    std::string place;
+    std::vector<std::int64_t> samples;
+};
+constexpr auto describe(wire::Type<Reading>) {
+    using wire::field;
+    return wire::fields(field("sensor", &Reading::sensor), field("celsius", &Reading::celsius),
+                        field("place", &Reading::place), field("samples", &Reading::samples));
+}
+struct Stop {};
+
+using RecordedBus = Bus<Messages<Reading, Stop>>;
+
+inline void save(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// Records `count` readings, in chunks of a few messages.
+inline RecorderStatistics recordReadings(const std::string& path, std::uint32_t count,
+                                         RecorderOptions options = {}) {
+    RecordedBus bus;
+    Recorder recorder(path, options);
+    recorder.record(bus);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(bus.publish(Reading{i, i * 0.5, "place " + std::to_string(i), {-1, i}}),
+                  SendResult::ok);
+        bus.process();
+    }
+    recorder.close();
+    return recorder.statistics();
+}
+
+inline std::vector<std::uint32_t> upTo(std::size_t count) {
+    std::vector<std::uint32_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    return numbers;
+}
+
+/// The sensors' numbers of the file's readings.
+inline std::vector<std::uint32_t> sensorsIn(Replay& replay) {
+    std::vector<std::uint32_t> sensors;
+    replay.handle<Reading>([&](const Reading& reading) { sensors.push_back(reading.sensor); });
+    while (replay.step() == ReplayStep::delivered) {
+    }
+    return sensors;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,212 @@
+#include "http.hpp"
+
+#include <sluice/inspect/findings.hpp>
+#include <sluice/inspect/metrics_text.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace live {
+
+// Made from src/live/page when the library is built.
+extern const unsigned char pageBytes[];
+extern const std::size_t pageSize;
+extern const char* const pagePolicy;
+
+/// The JSON text of a snapshot, which docs/guide/inside.md describes.
+std::string jsonOf(const Snapshot& snapshot, const std::vector<Finding>& found,
+                   const std::string& title, Clock::time_point begin) {
+    using Json = nlohmann::ordered_json;
+    const auto milliseconds = [](auto time) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    };
+    Json objects = Json::array();
+    Json families = Json::object();
+    for (const ObjectReadings& object : snapshot.objects) {
+        Json readings = Json::array();
+        for (const Reading& each : object.readings) {
+            readings.push_back(
+                {each.family->name, each.value, each.type, each.priority, each.reason});
+        }
+        objects.push_back(
+            {{"id", object.id}, {"name", object.name}, {"readings", std::move(readings)}});
+    }
+    for (const MetricFamily* const each : detail::familiesOf(snapshot)) {
+        families[std::string(each->name)] = {{"label", each->label},
+                                             {"counts", each->kind == MetricFamily::Kind::counter},
+                                             {"time", each->isTime}};
+    }
+    Json flows = Json::array();
+    for (const Flow& each : snapshot.flows) {
+        flows.push_back({each.from, each.to, each.type});
+    }
+    Json texts = Json::array();
+    for (const Finding& each : found) {
+        texts.push_back({{"fault", each.isFault}, {"object", each.object}, {"text", each.text}});
+    }
+    const Json all{{"schema", 1},
+                   {"title", title},
+                   {"pid", ::getpid()},
+                   {"at", milliseconds(snapshot.time - begin)},
+                   {"time", milliseconds(std::chrono::system_clock::now().time_since_epoch())},
+                   {"findings", std::move(texts)},
+                   {"families", std::move(families)},
+                   {"objects", std::move(objects)},
+                   {"flows", std::move(flows)}};
+    return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace live
+
+class LivePage::Server {
+public:
+    Server(const Inspector& inspector, LiveOptions options)
+        : inspector_(inspector),
+          options_(std::move(options)),
+          http_(options_, [this](const live::Request& request) { return handle(request); }) {
+        read();
+        if (http_.listener().isPublic) {
+            const std::string text = "live page: other machines can reach " +
+                                     http_.listener().address +
+                                     "; the token and the page travel without encryption";
+            options_.notice ? options_.notice(text)
+                            : void(std::fprintf(stderr, "%s\n", text.c_str()));
+        }
+        sigset_t all{};
+        sigset_t before{};
+        sigfillset(&all);
+        (void)::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+        thread_ = std::thread([this] {
+            const sched_param ordinary{};
+            (void)::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &ordinary);
+            (void)::pthread_setname_np(::pthread_self(), "sluice-live");
+            http_.run([this] {
+                read();
+                http_.publish(event());
+            });
+        });
+        (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    ~Server() {
+        http_.stop();
+        thread_.join();
+    }
+
+    [[nodiscard]] const live::HttpServer& http() const noexcept { return http_; }
+
+private:
+    using Response = live::Response;
+
+    /// Reads the inspector. Findings compare with the reading of a second ago.
+    void read() {
+        history_.push_back(inspector_.snapshot());
+        while (history_.size() > 2 &&
+               history_[1].time + std::chrono::seconds(1) <= history_.back().time) {
+            history_.pop_front();
+        }
+        json_ = live::textOf(live::jsonOf(
+            history_.back(), findings(history_.front(), history_.back()), options_.title, begin_));
+    }
+    [[nodiscard]] live::Text event() const { return live::textOf("data: " + *json_ + "\n\n"); }
+
+    Response handle(const live::Request& request) {
+        const live::Listener& listener = http_.listener();
+        const bool isUnix = !listener.unixPath.empty();  // no browser gets here
+        if (!isUnix && !live::isOwnHost(request.host, listener.port, options_.hostNames)) {
+            return live::refusal(403, "this host name is not one of LiveOptions::hostNames");
+        }
+        if ((!request.origin.empty() && request.origin != "http://" + std::string(request.host)) ||
+            (request.fetchSite == "cross-site" && request.path != "/")) {
+            return live::refusal(403, "pages of other sites may not read this one");
+        }
+        if (!options_.token.empty() && !hasToken(request)) {
+            return signIn(request);
+        }
+        if (request.path == "/") {
+            return {200, "text/html; charset=utf-8", page(),
+                    std::string("Content-Security-Policy: ") + live::pagePolicy + "\r\n", false};
+        }
+        if (request.path == "/metrics") {
+            const bool isOpen =
+                request.accept.find("application/openmetrics-text") != std::string_view::npos;
+            const MetricsFormat format =
+                isOpen ? MetricsFormat::openMetrics : MetricsFormat::classic;
+            std::string text;
+            writeMetrics(
+                history_.back(), [&text](std::string_view part) { text += part; }, format);
+            return {200, contentType(format), live::textOf(std::move(text)), {}, false};
+        }
+        if (request.path == "/snapshot") {
+            return {200, "application/json", json_, {}, false};
+        }
+        if (request.path == "/events") {
+            return {200, "text/event-stream", event(), {}, true};
+        }
+        return live::refusal(404, "there are /, /metrics, /snapshot and /events");
+    }
+
+    static live::Text page() {
+        static const live::Text text = live::textOf(
+            std::string(reinterpret_cast<const char*>(live::pageBytes), live::pageSize));
+        return text;
+    }
+
+    [[nodiscard]] bool hasToken(const live::Request& request) const {
+        constexpr std::string_view bearer = "Bearer ";
+        constexpr std::string_view cookie = "sluice_token=";
+        if (request.authorization.substr(0, bearer.size()) == bearer) {
+            return live::isSameToken(request.authorization.substr(bearer.size()), options_.token);
+        }
+        const std::size_t at = request.cookie.find(cookie);
+        if (at == std::string_view::npos) {
+            return false;
+        }
+        const std::string_view value = request.cookie.substr(at + cookie.size());
+        return live::isSameToken(value.substr(0, value.find(';')), options_.token);
+    }
+    /// Turns the token of an address into a cookie, so that it is in no history.
+    [[nodiscard]] Response signIn(const live::Request& request) const {
+        constexpr std::string_view field = "token=";
+        if (request.path != "/" || request.query.substr(0, field.size()) != field ||
+            !live::isSameToken(request.query.substr(field.size()), options_.token)) {
+            return live::refusal(401,
+                                 "a token is needed: /?token=... or Authorization: Bearer ...");
+        }
+        return {303, "text/plain; charset=utf-8", live::textOf("signed in\n"),
+                "Location: /\r\nSet-Cookie: sluice_token=" + options_.token +
+                    "; HttpOnly; SameSite=Strict; Path=/\r\n",
+                false};
+    }
+
+    const Inspector& inspector_;
+    const LiveOptions options_;
+    const live::Clock::time_point begin_ = live::Clock::now();
+    std::deque<Snapshot> history_;  ///< used by the thread, as json_
+    live::Text json_;
+    live::HttpServer http_;
+    std::thread thread_;
+};
+
+LivePage::LivePage(const Inspector& inspector, LiveOptions options)
+    : server_(std::make_unique<Server>(inspector, std::move(options))) {
+}
+LivePage::~LivePage() = default;
+
+std::string LivePage::address() const {
+    return server_->http().listener().address;
+}
+LiveStatistics LivePage::statistics() const {
+    return server_->http().statistics();
+}
+
+}  // namespace sluice

@@ -1,0 +1,365 @@
+#include "support/crew.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/inspect/inspector.hpp>
+#include <sluice/live/live_page.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A connection of a client.
+class Client {
+public:
+    explicit Client(const std::string& address, int receiveBuffer = 0)
+        : socket_(::socket(address[0] == 'u' ? AF_UNIX : AF_INET, SOCK_STREAM, 0)) {
+        if (receiveBuffer != 0) {
+            ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, sizeof receiveBuffer);
+        }
+        sockaddr_in v4{};
+        sockaddr_un local{};
+        v4.sin_family = AF_INET;
+        local.sun_family = AF_UNIX;
+        if (address[0] == 'u') {
+            address.copy(local.sun_path, sizeof local.sun_path - 1, 5);
+            isConnected =
+                ::connect(socket_, reinterpret_cast<sockaddr*>(&local), sizeof local) == 0;
+        } else {
+            const std::string port = address.substr(address.rfind(':') + 1);
+            v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            v4.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+            isConnected = ::connect(socket_, reinterpret_cast<sockaddr*>(&v4), sizeof v4) == 0;
+        }
+    }
+    Client(Client&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+    Client& operator=(Client&&) = delete;
+    ~Client() {
+        if (socket_ >= 0) {
+            ::close(socket_);
+        }
+    }
+
+    void send(std::string_view text) const {
+        (void)!::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+    }
+    /// Reads until the text occurs, or the server closes. Empty: until it closes.
+    std::string read(std::string_view until = {}) const {
+        std::string text;
+        std::array<char, 4096> bytes{};
+        while (until.empty() || text.find(until) == std::string::npos) {
+            const ssize_t count = ::recv(socket_, bytes.data(), bytes.size(), 0);
+            if (count <= 0) {
+                return text;
+            }
+            text.append(bytes.data(), static_cast<std::size_t>(count));
+        }
+        return text;
+    }
+
+    bool isConnected = false;
+
+private:
+    int socket_;
+};
+
+class LivePageTest : public testing::Test {
+protected:
+    LivePage& start(LiveOptions options = {}) {
+        options.interval = std::max(50ms, std::min(options.interval, 100ms));
+        return page_.emplace(inspector_, std::move(options));
+    }
+    [[nodiscard]] std::string hostOf() const {
+        const std::string address = page_->address();
+        return address[0] == 'u' ? "localhost" : address.substr(7, address.size() - 8);
+    }
+    [[nodiscard]] std::string get(const std::string& path, const std::string& fields = {}) const {
+        const Client client(page_->address());
+        client.send("GET " + path + " HTTP/1.1\r\nHost: " + hostOf() + "\r\n" + fields + "\r\n");
+        return client.read();
+    }
+    [[nodiscard]] int status(const std::string& path, const std::string& fields = {}) const {
+        return statusOf(get(path, fields));
+    }
+    static int statusOf(const std::string& answer) {
+        return answer.size() < 12 ? 0 : std::stoi(answer.substr(9, 3));
+    }
+
+    const test::Watchdog patience_{[](std::FILE*) {}};
+    SpscRing<int, 8> ring_;
+    Inspector inspector_;
+    Inspector::Watch watch_ = inspector_.watch("ring", ring_);
+    std::optional<LivePage> page_;
+};
+
+TEST_F(LivePageTest, AnswersPageMetricsAndSnapshot) {
+    (void)ring_.tryPush(1);
+    start();
+    const std::string page = get("/");
+    EXPECT_EQ(statusOf(page), 200);
+    EXPECT_NE(page.find("Content-Security-Policy: default-src 'none'; script-src 'sha256-"),
+              std::string::npos);
+    EXPECT_NE(page.find("</html>"), std::string::npos);
+    const std::string metrics = get("/metrics");
+    EXPECT_NE(metrics.find("text/plain; version=0.0.4"), std::string::npos);
+    EXPECT_NE(metrics.find("sluice_queue_length{queue=\"ring\"} 1\n"), std::string::npos);
+    EXPECT_NE(
+        get("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n").find("# EOF"),
+        std::string::npos);
+    const std::string snapshot = get("/snapshot");
+    EXPECT_NE(snapshot.find("{\"schema\":1,"), std::string::npos);
+    EXPECT_NE(snapshot.find("[\"sluice_queue_length\",1,\"\",\"\",\"\"]"), std::string::npos);
+    EXPECT_EQ(status("/else"), 404);
+}
+
+TEST_F(LivePageTest, SendsEventsWhileTheObjectComesAndGoes) {
+    LivePage& page = start();
+    const Client client(page.address());
+    client.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    EXPECT_NE(client.read("\n\n").find("text/event-stream"), std::string::npos);
+    (void)client.read("\"name\":\"ring\"");
+    watch_.end();
+    (void)client.read("\"objects\":[]");
+    watch_ = inspector_.watch("again", ring_);
+    EXPECT_NE(client.read("\"name\":\"again\"").find("again"), std::string::npos);
+}
+
+TEST_F(LivePageTest, ForeignPagesAreRefused) {
+    LivePage& page = start();
+    const auto ask = [&](const std::string& fields) {
+        const Client client(page.address());
+        client.send("GET /snapshot HTTP/1.1\r\n" + fields + "\r\n");
+        return statusOf(client.read());
+    };
+    const std::string host = "Host: " + hostOf() + "\r\n";
+    const std::string port = hostOf().substr(hostOf().find(':'));
+    EXPECT_EQ(ask(host), 200);
+    EXPECT_EQ(ask("Host: localhost" + port + "\r\n"), 200);
+    EXPECT_EQ(ask(""), 403) << "no host";
+    EXPECT_EQ(ask("Host: evil.example" + port + "\r\n"), 403) << "DNS rebinding";
+    EXPECT_EQ(ask(host + "Origin: http://" + hostOf() + "\r\n"), 200);
+    EXPECT_EQ(ask(host + "Origin: http://evil.example\r\n"), 403);
+    EXPECT_EQ(ask(host + "Origin: null\r\n"), 403);
+    EXPECT_EQ(ask(host + "Sec-Fetch-Site: cross-site\r\n"), 403);
+    EXPECT_EQ(ask(host + "Sec-Fetch-Site: same-origin\r\n"), 200);
+}
+
+TEST_F(LivePageTest, NeedsItsToken) {
+    LiveOptions options;
+    options.token = "0123456789abcdef";
+    start(options);
+    for (const char* const path :
+         {"/", "/metrics", "/snapshot", "/events", "/?token=", "/?token=0123456789abcdeX",
+          "/snapshot?token=0123456789abcdef"}) {
+        EXPECT_EQ(status(path), 401) << path;
+    }
+    EXPECT_EQ(status("/metrics", "Authorization: Bearer 0123456789abcdef\r\n"), 200);
+    EXPECT_EQ(status("/metrics", "Authorization: Bearer 0123456789abcdeg\r\n"), 401);
+    const std::string signedIn = get("/?token=0123456789abcdef");
+    EXPECT_EQ(statusOf(signedIn), 303);
+    EXPECT_NE(signedIn.find("Set-Cookie: sluice_token=0123456789abcdef; HttpOnly; SameSite=Strict"),
+              std::string::npos);
+    EXPECT_EQ(status("/", "Cookie: a=b; sluice_token=0123456789abcdef\r\n"), 200);
+    EXPECT_EQ(status("/", "Cookie: sluice_token=0123456789abcdef0\r\n"), 401);
+}
+
+TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
+    LiveOptions options;
+    options.address = "0.0.0.0";
+    EXPECT_THROW(start(options), std::runtime_error);
+    options.token = "short";
+    EXPECT_THROW(start(options), std::runtime_error);
+    options.token = "0123456789abcdef";
+    std::vector<std::string> notices;
+    options.notice = [&](std::string_view text) { notices.emplace_back(text); };
+    start(options);
+    ASSERT_EQ(notices.size(), 1U);
+    EXPECT_NE(notices[0].find("0.0.0.0"), std::string::npos);
+    options.address = "nonsense";
+    EXPECT_THROW(start(options), std::runtime_error);
+}
+
+class LiveSocketTest : public LivePageTest {
+protected:
+    ~LiveSocketTest() override { (void)::unlink(path_.c_str()); }
+    const std::string path_ = testing::TempDir() + "sluice_live_" + std::to_string(::getpid());
+};
+
+TEST_F(LiveSocketTest, ServesItsUserAlone) {
+    LiveOptions options;
+    options.unixSocket = path_;
+    start(options);
+    struct stat status {};
+    ASSERT_EQ(::lstat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U);
+    EXPECT_NE(get("/snapshot").find("\"schema\":1"), std::string::npos);
+    EXPECT_THROW(LivePage(inspector_, options), std::runtime_error) << "it is in use";
+    page_.reset();
+    EXPECT_NE(::lstat(path_.c_str(), &status), 0) << "the end removes it";
+}
+
+TEST_F(LiveSocketTest, TakesThePlaceOfADeadProgramOnly) {
+    LiveOptions options;
+    options.unixSocket = path_;
+    std::ofstream(path_) << "a file";
+    EXPECT_THROW(start(options), std::runtime_error);
+    ASSERT_EQ(::unlink(path_.c_str()), 0);
+    sockaddr_un place{};
+    place.sun_family = AF_UNIX;
+    path_.copy(place.sun_path, sizeof place.sun_path - 1);
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+    ::close(dead);
+    start(options);
+    EXPECT_NE(get("/snapshot").find("\"schema\":1"), std::string::npos);
+}
+
+// ---- Limits
+
+TEST_F(LivePageTest, LargeRequestsAreRefused) {
+    start();
+    EXPECT_EQ(status("/", "X: " + std::string(8200, 'x') + "\r\n"), 431);
+    EXPECT_EQ(status("/" + std::string(9000, 'x')), 431);
+    EXPECT_EQ(status("/", "X: " + std::string(7000, 'x') + "\r\n"), 200);
+    std::string many;
+    for (int i = 0; i < 1000; ++i) {
+        many += "Field: 123\r\n";
+    }
+    EXPECT_EQ(status("/", many), 431);
+}
+
+TEST_F(LivePageTest, TwoHundredConnections) {
+    LiveOptions options;
+    options.maxConnections = 16;
+    options.patience = 60s;
+    LivePage& page = start(options);
+    std::vector<Client> idle;
+    for (int i = 0; i < 200; ++i) {
+        idle.emplace_back(page.address());
+    }
+    test::awaitThat([&] { return page.statistics().refused >= 184; });
+    EXPECT_EQ(page.statistics().open, 16U);
+    EXPECT_EQ(page.statistics().accepted, 16U);
+    idle.clear();
+    test::awaitThat([&] { return page.statistics().open == 0; });
+    EXPECT_EQ(status("/metrics"), 200);
+}
+
+// Some bytes in time do not lengthen it.
+TEST_F(LivePageTest, SlowRequestsEnd) {
+    LiveOptions options;
+    options.patience = 200ms;
+    LivePage& page = start(options);
+    const Client client(page.address());
+    while (page.statistics().late == 0) {
+        client.send("x");
+        std::this_thread::sleep_for(20ms);
+    }
+    EXPECT_EQ(client.read(), "");
+}
+
+TEST_F(LivePageTest, AHangingReaderDelaysNobody) {
+    std::vector<Inspector::Watch> many;
+    for (int i = 0; i < 300; ++i) {
+        many.push_back(inspector_.watch("a ring with a long name, so that events are long", ring_));
+    }
+    LiveOptions options;
+    options.patience = 1s;
+    LivePage& page = start(options);
+    const Client hanging(page.address(), 1024);
+    hanging.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    test::awaitThat([&] { return page.statistics().requests == 1; });
+    while (page.statistics().late == 0) {  // until the server gives up
+        EXPECT_EQ(status("/metrics"), 200);
+    }
+    EXPECT_GT(page.statistics().skipped, 0U);
+}
+
+TEST_F(LivePageTest, OpenPagesLeaveRoomForRequests) {
+    LiveOptions options;
+    options.maxConnections = 16;
+    LivePage& page = start(options);
+    std::vector<Client> pages;
+    for (int i = 0; i < 4; ++i) {
+        pages.emplace_back(page.address())
+            .send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    }
+    test::awaitThat([&] { return page.statistics().requests == 4; });
+    EXPECT_EQ(status("/events"), 503);
+    EXPECT_EQ(status("/snapshot"), 200);
+    pages.clear();
+    const Client next(page.address());
+    test::awaitThat([&] { return page.statistics().open <= 1; });
+    next.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    EXPECT_NE(next.read("data: ").find("200"), std::string::npos);
+}
+
+TEST_F(LivePageTest, EndsWhileConnectionsAreOpen) {
+    LivePage& page = start();
+    const Client idle(page.address());
+    const Client stream(page.address());
+    stream.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    (void)stream.read("data: ");
+    page_.reset();
+    (void)stream.read();
+    EXPECT_EQ(idle.read(), "");
+}
+
+TEST_F(LivePageTest, TwoPagesOfOneInspector) {
+    const LivePage& one = start();
+    const LivePage other(inspector_, {});
+    EXPECT_NE(one.address(), other.address());
+}
+
+// The thread takes no signal of the program, and the creator's signals stay as they are.
+TEST_F(LivePageTest, LeavesSignalsAlone) {
+    sigset_t before{};
+    sigset_t after{};
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    start();
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    EXPECT_EQ(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
+}
+
+// A program under SCHED_FIFO: the page's thread is an ordinary one. Without the right to ask for
+// it, the test shows nothing.
+TEST_F(LivePageTest, HasTheOrdinaryPolicy) {
+    std::thread([this] {
+        sched_param urgent{};
+        urgent.sched_priority = 10;
+        if (::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &urgent) != 0) {
+            return;
+        }
+        start();
+        EXPECT_EQ(status("/snapshot"), 200);
+    }).join();
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,69 @@
+"""`/metrics` as the parsers of prometheus_client read it, and promtool, where that is installed."""
+
+import shutil
+import subprocess
+import urllib.request
+
+import pytest
+from peer import peer
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as open_parser
+
+OPEN = "application/openmetrics-text;version=1.0.0"
+
+
+def get(address, accept):
+    request = urllib.request.Request(address + "metrics", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.headers["Content-Type"], answer.read().decode("utf-8")
+
+
+@pytest.fixture(scope="module")
+def paused():
+    with peer() as program:
+        program.command("flood")
+        yield program, program.command("pause")
+
+
+def samples_of(families):
+    return {(s.name, *sorted(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+def total(samples, name):
+    return sum(value for key, value in samples.items() if key[0] == name and ("bus", "control") in key)
+
+
+def test_both_formats_have_the_counts_of_the_bus(paused):
+    program, counts = paused
+    kind, text = get(program.address, OPEN)
+    assert kind.startswith("application/openmetrics-text")
+    # The program is read in intervals: the last counts stand in the text soon.
+    while True:
+        open_samples = samples_of(open_parser.text_string_to_metric_families(text))
+        if total(open_samples, "sluice_bus_delivered_total") == counts["delivered"]:
+            break
+        _, text = get(program.address, OPEN)
+    kind, text = get(program.address, "text/plain")
+    assert kind.startswith("text/plain; version=0.0.4")
+    classic = samples_of(parser.text_string_to_metric_families(text))
+    assert total(classic, "sluice_bus_published_total") == counts["published"]
+    assert {key: value for key, value in open_samples.items() if "time" not in key[0]} == {
+        key: value for key, value in classic.items() if "time" not in key[0]
+    }
+    assert ("sluice_queue_length", ("queue", '"ring" <i>')) in classic
+
+
+def test_each_family_is_described_once(paused):
+    program, _ = paused
+    _, text = get(program.address, "text/plain")
+    for word in ("# HELP ", "# TYPE "):
+        described = [line.split()[2] for line in text.splitlines() if line.startswith(word)]
+        assert len(described) == len(set(described)) >= 20
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="Debian's package prometheus is not installed")
+def test_promtool_finds_nothing(paused):
+    program, _ = paused
+    _, text = get(program.address, "text/plain")
+    checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    assert (checked.stdout + checked.stderr, checked.returncode) == ("", 0)

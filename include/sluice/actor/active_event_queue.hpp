@@ -60,7 +60,7 @@ public:
     /// Makes later enqueue() calls return false, and destroys the queued events. Events that the
     /// thread has already taken are still dispatched.
     void stop() {
-        isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
+        isDiscarding_.store(true, std::memory_order_relaxed);  // value only
         this->close();
         this->clearEvents();
     }
@@ -82,8 +82,7 @@ public:
         if (isUnstarted) {
             lifecycle_.endedWithoutThread();
         }
-        // Relaxed: drainFor() has acquired all writes before the queue became empty.
-        return !isDiscarding_.load(std::memory_order_relaxed);
+        return !isDiscarding_.load(std::memory_order_relaxed);  // acquired before, by drainFor()
     }
 
     /// Waits until the thread has ended; stop() or stopAfterDrain() must make it end. In a
@@ -99,15 +98,15 @@ public:
 
     /// Returns true if the caller is a listener on the queue's thread.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: the values are equal only if this thread wrote servedBy_.
-        return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();
+        return servedBy_.load(std::memory_order_relaxed) ==
+               StdPlatform::thisThread();  // value only
     }
     /// The number of exceptions thrown by listeners.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
 
 private:
     void work() noexcept {
-        servedBy_.store(StdPlatform::thisThread(), std::memory_order_relaxed);  // see isHere()
+        servedBy_.store(StdPlatform::thisThread(), std::memory_order_relaxed);  // value only
 #if defined(__cpp_exceptions)
         for (bool isOver = false; !isOver;) {
             try {
@@ -120,7 +119,7 @@ private:
 #else
         this->run();
 #endif
-        servedBy_.store(nullptr, std::memory_order_relaxed);
+        servedBy_.store(nullptr, std::memory_order_relaxed);  // value only
     }
 
     detail::ThreadLifecycle<StdPlatform, Park> lifecycle_;

@@ -72,7 +72,7 @@ public:
 
     /// Returns true if the caller is the object's thread.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: the values are equal only if this thread wrote servedBy_.
+        // Relaxed: value only.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
     }
     /// Returns true if later posts return `closed`.
@@ -91,7 +91,7 @@ protected:
 
     /// While a Serving exists, the thread that created the Serving is the object's thread.
     struct Serving {
-        // Relaxed: other threads only compare the value with their own identity.
+        // Relaxed, both: value only.
         explicit Serving(Posting& o) noexcept : object(o) {
             object.servedBy_.store(Traits::Platform::thisThread(), std::memory_order_relaxed);
         }

@@ -142,8 +142,7 @@ private:
     }
 
     BlockPool messages_;
-    /// The number of objects that have started and not yet ended. Relaxed: the thread that destroys
-    /// the executor has seen the objects' ends.
+    /// The number of objects that have started and not yet ended. Relaxed: value only.
     std::atomic<std::size_t> objects_{0};
 };
 

@@ -19,14 +19,13 @@ public:
     using time_point = std::chrono::time_point<ManualClock>;
     static constexpr bool is_steady = true;
 
-    // Relaxed: no data follows the time.
     static time_point now() noexcept {
-        return time_point(duration(now_.load(std::memory_order_relaxed)));
+        return time_point(duration(now_.load(std::memory_order_relaxed)));  // value only
     }
     /// Moves the clock forward to this time. Times beyond 146 years may overflow.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
-        now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+        now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);  // value only
     }
     static void advance(duration by) noexcept { moveTo(now() + by); }
     /// Sets the clock to zero for the next test. No object that has read the clock may be in use.

@@ -101,7 +101,7 @@ template <class Traits>
 inline constexpr bool hasAlarm =
     Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
-/// The numbers of refused posts. Any thread may call any member. Relaxed: only counts.
+/// The numbers of refused posts. Any thread may call any member. Relaxed: value only.
 template <class Platform, bool IsOn>
 class Refusals {
 public:
@@ -194,22 +194,20 @@ public:
 
     /// Returns true if the caller is a handler of this object.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: the values are equal only if this thread wrote servedBy_.
-        return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
+        return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();  // value only
     }
     /// Returns true if a thread is running the object.
     [[nodiscard]] bool isAwake() const noexcept {
-        // Relaxed: no other data depends on servedBy_.
-        return servedBy_.load(std::memory_order_relaxed) != nullptr;
+        return servedBy_.load(std::memory_order_relaxed) != nullptr;  // value only
     }
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
     /// Returns true if the object has ended and its `ended()` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
-        return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E2
+        return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E7 ended
     }
     /// The number of unhandled messages and of running posts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        return queued_.load(std::memory_order_relaxed);
+        return queued_.load(std::memory_order_relaxed);  // value only
     }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
     /// For Requesting: returns the executor if it is manual.
@@ -238,12 +236,12 @@ protected:
     ~PooledPosting() = default;
 
     [[nodiscard]] Closing closing() const noexcept {
-        return closing_.load(std::memory_order_acquire);  // E1
+        return closing_.load(std::memory_order_acquire);  // E6 begin
     }
 
     /// Null before the start.
     [[nodiscard]] Executor* executor() const noexcept {
-        return executor_.load(std::memory_order_acquire);  // E1
+        return executor_.load(std::memory_order_acquire);  // E6 begin
     }
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
@@ -256,14 +254,15 @@ protected:
             executor.addAlarm(*this);
         }
         executor.addObject();
-        executor_.store(&executor, std::memory_order_release);  // E1
+        executor_.store(&executor, std::memory_order_release);  // E6 begin
         mailbox_.begin();
         Closing before = Closing::unstarted;
-        if (closing_.compare_exchange_strong(before, Closing::no, std::memory_order_release,
-                                             std::memory_order_relaxed)) {  // E1
+        if (closing_.compare_exchange_strong(before, Closing::no,
+                                             std::memory_order_release,     // E6 begin
+                                             std::memory_order_relaxed)) {  // value only
             return true;
         }
-        // Another thread has stopped the object, which was never open, so no thread has posted.
+        // Another thread has stopped the object before the start, so no thread has posted.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -277,13 +276,12 @@ protected:
     /// has arrived, does nothing and returns false. Called by the consumer.
     template <class AtEnd>
     bool endThen(AtEnd atEnd) noexcept {
-        // Relaxed: end() of the mailbox releases this write.
-        isNotifyingEnd_.store(true, std::memory_order_relaxed);
+        isNotifyingEnd_.store(true, std::memory_order_relaxed);  // by E3 of PooledMailbox
         const bool isEnded = mailbox_.end();
         if (isEnded) {
             atEnd();
         }
-        isNotifyingEnd_.store(false, std::memory_order_release);  // E2
+        isNotifyingEnd_.store(false, std::memory_order_release);  // E7 ended
         return isEnded;
     }
 
@@ -291,8 +289,9 @@ protected:
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
-               !closing_.compare_exchange_weak(before, how, std::memory_order_relaxed,
-                                               std::memory_order_acquire)) {  // E1
+               !closing_.compare_exchange_weak(before, how,
+                                               std::memory_order_relaxed,     // acquired before
+                                               std::memory_order_acquire)) {  // E6 begin
         }
         if (before == Closing::no &&
             mailbox_.push(closingNode_) == PooledMailbox<Platform>::Pushed::first) {
@@ -303,8 +302,8 @@ protected:
 
     /// Returns true if the caller must schedule the object, which then checks its alarm.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
-    /// Like wake(), but also schedules the object. A handler need not wake its own object, because
-    /// the object checks its timers before it leaves the thread.
+    /// Like wake(), but also schedules the object. Does nothing in a handler of the object, which
+    /// checks its timers after the handler.
     void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
@@ -314,7 +313,7 @@ protected:
     void release(MailboxMessage& message) noexcept {
         message.~MailboxMessage();
         executor()->deallocate(&message);
-        queued_.fetch_sub(1, std::memory_order_relaxed);
+        queued_.fetch_sub(1, std::memory_order_relaxed);  // value only
         this->notifyOneOfRoom();
     }
 
@@ -342,7 +341,7 @@ protected:
         return taken;
     }
 
-    // Relaxed, both: see isHere().
+    // Relaxed, both: value only.
     void enter() noexcept { servedBy_.store(Platform::thisThread(), std::memory_order_relaxed); }
     void leave() noexcept {
         servedBy_.store(nullptr, std::memory_order_relaxed);
@@ -357,9 +356,9 @@ protected:
     bool isEnding_ = false;
 
 private:
-    // Further edges are in PooledMailbox and MailboxSignal. E1: begin() writes the executor and the
-    // mailbox before it releases closing_, which a posting thread acquires. E2: `ended()` returns
-    // before isNotifyingEnd_ is released, which hasEnded() acquires.
+    // Happens-before edges, besides those of PooledMailbox (proof: docs/algorithms/actors.md):
+    //   E6 begin: begin -> closing and executor.
+    //   E7 ended: endThen -> hasEnded.
 
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
@@ -377,7 +376,7 @@ private:
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
     SendResult giveUp(SendResult result) noexcept {
-        queued_.fetch_sub(1, std::memory_order_relaxed);
+        queued_.fetch_sub(1, std::memory_order_relaxed);  // value only
         return result;
     }
 
@@ -436,7 +435,7 @@ private:
         }
         return refuse(message);
     }
-    /// refuse() is out of line: it is rare, and would keep compilers from inlining push().
+    /// Out of line, so that compilers inline push().
     [[gnu::cold, gnu::noinline]] SendResult refuse(MailboxMessage& message) noexcept {
         release(message);
         return SendResult::closed;
@@ -655,7 +654,7 @@ private:
         this->executor()->scheduleLast(*this);
     }
 
-    /// If serveOne() returns false, another thread may run or destroy the object.
+    /// After serveOne() returns false, another thread may run or destroy the object.
     bool serveOne() {
         for (;;) {
             if (mailbox_.hasNew()) {
@@ -675,7 +674,8 @@ private:
         }
     }
 
-    /// Returns false if a message has arrived. Otherwise, others may now run or destroy the object.
+    /// Returns false if a message has arrived. After goIdle() returns true, another thread may run
+    /// or destroy the object.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {

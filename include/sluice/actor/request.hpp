@@ -71,14 +71,13 @@ public:
 
     /// Returns true if the future exists.
     [[nodiscard]] bool isAwaited() const noexcept {
-        // Relaxed: a hint.
-        return users_.load(std::memory_order_relaxed) == 2;
+        return users_.load(std::memory_order_relaxed) == 2;  // hint
     }
 
     // ---- The future
 
     [[nodiscard]] State state() const noexcept {
-        const void* const state = state_.load(std::memory_order_acquire);  // E1
+        const void* const state = state_.load(std::memory_order_acquire);  // E1 reply
         return state == mark(State::replied)     ? State::replied
                : state == mark(State::cancelled) ? State::cancelled
                                                  : State::waiting;
@@ -91,18 +90,19 @@ public:
     /// wait has ended.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
-        return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
-                                              std::memory_order_relaxed);  // E3
+        return state_.compare_exchange_strong(expected, &waker,
+                                              std::memory_order_release,   // E3 waker
+                                              std::memory_order_relaxed);  // hint
     }
     /// Removes the waker, which may then be destroyed. Returns false if the waker was called.
     bool detach(Waker& waker) {
         void* expected = &waker;
-        // Relaxed: no other thread depends on this write.
+        // Relaxed: value only.
         if (state_.compare_exchange_strong(expected, mark(State::waiting),
                                            std::memory_order_relaxed, std::memory_order_relaxed)) {
             return true;
         }
-        changed_.wait([this] { return isWakerDone_.load(std::memory_order_acquire); });  // E4
+        changed_.wait([this] { return isWakerDone_.load(std::memory_order_acquire); });  // E4 woken
         return false;
     }
     /// Requires that state() is `replied`.
@@ -112,17 +112,17 @@ public:
 
     /// Ends the use of the block by the request or by the future.
     void drop() noexcept {
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2 drop
             delete this;
         }
     }
 
 private:
-    // E1: the value is written before reply() or cancel() releases state_, which the future
-    // acquires. E2: the last use by the request or the future precedes a release of users_, which
-    // the other one acquires. E3: the waker is written before attach() releases state_, which
-    // reply() or cancel() acquires. E4: the last use of the waker precedes a release of
-    // isWakerDone_, which detach() acquires.
+    // Happens-before edges (table: docs/algorithms/actors.md):
+    //   E1 reply: end -> state.
+    //   E2 drop: drop -> drop.
+    //   E3 waker: attach -> end.
+    //   E4 woken: end -> detach.
 
     ~ReplyCell() = default;
 
@@ -134,7 +134,7 @@ private:
         void* const before = state_.exchange(mark(state), std::memory_order_acq_rel);  // E1, E3
         if (before != mark(State::waiting)) {
             static_cast<Waker*>(before)->wake();
-            isWakerDone_.store(true, std::memory_order_release);  // E4
+            isWakerDone_.store(true, std::memory_order_release);  // E4 woken
         }
         changed_.notifyAll();
         drop();

@@ -21,8 +21,8 @@
 namespace sluice::detail {
 
 /// The sleeping threads of a pool: workers, and handlers that wait for the end of an object. One of
-/// these threads, the timekeeper, sleeps until the earliest alarm, so an alarm wakes one thread
-/// only. Each `guard` parameter holds the pool's lock.
+/// the threads, the timekeeper, sleeps until the earliest alarm, so that an alarm wakes only one
+/// thread. Each `guard` parameter holds the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -46,16 +46,16 @@ public:
 
     /// The earliest alarm, or TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
-        return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
+        return earliest_.load(std::memory_order_relaxed);  // hint
     }
     /// A caller that sets an earlier time than before must call wakeTimekeeper().
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
-        earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
+        earliest_.store(time, std::memory_order_relaxed);  // value only
         update(guard);
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// The Park to notify of a new task: the timekeeper's only if no other worker sleeps.
+    /// Where to notify a thread of a new task: at nextAlarm_ only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -73,15 +73,14 @@ public:
     }
     /// Returns true if all workers sleep. A worker falls asleep and wakes up under the lock.
     [[nodiscard]] bool areAllAsleep() const noexcept {
-        return awake_.load(std::memory_order_relaxed) == 0;
+        return awake_.load(std::memory_order_relaxed) == 0;  // hint
     }
     /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
     /// If the timekeeper is missing, wakes another thread. Called before a thread runs a task.
     void replaceTimekeeper(SpinLock& lock) noexcept {
-        // Relaxed: no other data depends on the flag.
-        if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
+        if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&  // value only, both
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
             const Guard guard(lock);
             (sleepers_ == 0 && waiters_ != nullptr ? *waiters_->park_ : work_).notifyOne();
@@ -119,28 +118,28 @@ public:
     }
 
 private:
-    // Invariant: if an alarm is set and a thread sleeps, there is a timekeeper,
-    // isTimekeeperMissing_ is set, or a sleeping thread has been woken.
+    // Invariant (docs/algorithms/actors.md): an alarm and a sleeping thread imply a timekeeper,
+    // isTimekeeperMissing_, or a woken thread.
 
-    // Relaxed: a thread checks these flags again before it sleeps.
     [[nodiscard]] bool hasTimekeeper() const noexcept {
-        return hasTimekeeper_.load(std::memory_order_relaxed);
+        return hasTimekeeper_.load(std::memory_order_relaxed);  // hint
     }
     [[nodiscard]] bool needsTimekeeper() const noexcept {
         return !hasTimekeeper() && earliest() != TimePoint::max();
     }
     void update(const Guard& /*guard*/) noexcept {
         const bool isAnyAsleep = sleepers_ != 0 || waiters_ != nullptr;
+        // Relaxed: value only.
         isTimekeeperMissing_.store(isAnyAsleep && needsTimekeeper(), std::memory_order_relaxed);
     }
     void count(const Guard& guard, Waiter* waiter, bool isTimekeeper, bool isAsleep) noexcept {
         if (isTimekeeper) {
-            hasTimekeeper_.store(isAsleep, std::memory_order_relaxed);
+            hasTimekeeper_.store(isAsleep, std::memory_order_relaxed);  // value only
         } else if (waiter == nullptr) {
             sleepers_ = isAsleep ? sleepers_ + 1 : sleepers_ - 1;
         }
         if (waiter == nullptr) {
-            const std::size_t before = awake_.load(std::memory_order_relaxed);
+            const std::size_t before = awake_.load(std::memory_order_relaxed);  // under the lock
             awake_.store(isAsleep ? before - 1 : before + 1, std::memory_order_relaxed);
         } else {
             Waiter** place = &waiters_;
@@ -207,28 +206,28 @@ private:
 };
 
 /// The task that a worker runs next, because the worker's running handler has posted to it. Only
-/// the worker calls set() and take(). Edge E2: the worker's writes precede a release of `task_`,
-/// which the thread that takes the task acquires.
+/// the worker calls set() and take().
 template <class Platform, class Task>
 class NextTask {
 public:
     [[nodiscard]] bool isSet() const noexcept {
-        return task_.load(std::memory_order_relaxed) != nullptr;  // relaxed: only this thread sets
+        return task_.load(std::memory_order_relaxed) != nullptr;  // hint
     }
-    void set(Task& task) noexcept { task_.store(&task, std::memory_order_release); }  // E2
-    /// Null if there is none.
+    void set(Task& task) noexcept { task_.store(&task, std::memory_order_release); }  // E2 next
+    /// Returns null if no task is set.
     Task* take() noexcept {
-        return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
+        return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2 next
     }
 
     /// Appends the task if the previous check() saw the same task. Returns true if a different task
     /// is set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
-        Task* task = task_.load(std::memory_order_relaxed);
+        Task* task = task_.load(std::memory_order_relaxed);  // hint
         if (task == nullptr || task != seen_ ||
-            !task_.compare_exchange_strong(task, nullptr, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {  // E2
+            !task_.compare_exchange_strong(task, nullptr,
+                                           std::memory_order_acquire,     // E2 next
+                                           std::memory_order_relaxed)) {  // value only
             seen_ = task;
             return task != nullptr;
         }
@@ -241,21 +240,19 @@ private:
     Task* seen_ = nullptr;  ///< guarded by the pool's lock
 };
 
-/// Determines whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets
-/// its next task, issues a light fence and reads isOn_; the checking thread writes isOn_, issues a
-/// heavy fence and reads the next tasks. Either the worker sees isOn_, or the checker sees the
-/// task.
+/// Determines whether an idle thread checks the next tasks of all workers.
 template <class Platform>
 class NextTaskWatch {
 public:
     /// Returns true if the worker, which has just called set(), must call begin().
     [[nodiscard]] bool isMissing() const noexcept {
-        Platform::Fence::light();                       // E3
-        return !isOn_.load(std::memory_order_relaxed);  // relaxed: E3's fence orders it
+        Platform::Fence::light();                       // E3 watch
+        return !isOn_.load(std::memory_order_relaxed);  // by E3
     }
-    /// begin() is called under the pool's lock, like check().
-    void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
-    /// Appends next tasks that the last check() saw, too. Returns false when the watch ends.
+    /// begin() and check() are called under the pool's lock.
+    void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }  // value only
+    /// Appends the next tasks that also the previous check() saw. Returns false when the watch
+    /// ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -267,10 +264,10 @@ public:
         };
         bool isAnySet = checkAll();
         if (!isAnySet) {
-            isOn_.store(false, std::memory_order_relaxed);
-            Platform::Fence::heavy();  // E3
+            isOn_.store(false, std::memory_order_relaxed);  // by E3
+            Platform::Fence::heavy();                       // E3 watch
             isAnySet = checkAll();
-            isOn_.store(isAnySet, std::memory_order_relaxed);
+            isOn_.store(isAnySet, std::memory_order_relaxed);  // value only
         }
         return isAnySet;
     }
@@ -289,7 +286,7 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts the first message to an object, that object runs next on the same
-/// thread, at most 32 times in a row; all other objects wait in one queue. If the posting handler
+/// thread, at most 32 times in a row. All other objects wait in one queue. If the posting handler
 /// takes longer than a millisecond, an idle thread runs the object. A free thread alternates
 /// between a due timer and an object of the queue.
 ///
@@ -372,9 +369,8 @@ public:
 
     void scheduleLast(ExecutorTask& task) override {
         Worker* const worker = current_;
-        // Relaxed: a task that another thread adds now runs after the next batch.
         if (worker == nullptr || worker->pool != this || worker->next.isSet() ||
-            hasTasks_.load(std::memory_order_relaxed)) {
+            hasTasks_.load(std::memory_order_relaxed)) {  // hint
             enqueue(task);
             return;
         }
@@ -450,9 +446,11 @@ public:
     }
 
 private:
-    // Further edges are in NextTask and NextTaskWatch. E1: the scheduling thread's writes precede
-    // its unlock of lock_; the thread that runs the task takes lock_ later. E4: handlers' writes
-    // precede the unlock of lock_ when their workers fall asleep; isIdle() takes lock_ later.
+    // Happens-before edges (proof: docs/algorithms/actors.md):
+    //   E1 queue: append, by the lock -> nextOf and tryTake.
+    //   E2 next: NextTask::set -> NextTask::take and NextTask::check.
+    //   E3 watch: NextTaskWatch::isMissing <-> NextTaskWatch::check.
+    //   E4 idle: IdleThreads::sleep, by the lock -> isIdle.
 
     using Guard = detail::IdleThreads::Guard;
 
@@ -468,7 +466,7 @@ private:
     };
 
     void end() noexcept {
-        isEnding_.store(true, std::memory_order_relaxed);
+        isEnding_.store(true, std::memory_order_relaxed);  // value only
         idle_.wakeAll();
         for (; started_ != 0; --started_) {
             threads_[started_ - 1].join();
@@ -480,7 +478,7 @@ private:
         if (!idle_.areAllAsleep()) {
             return false;
         }
-        const Guard guard(lock_);  // E4
+        const Guard guard(lock_);  // E4 idle
         return idle_.areAllAsleep() && queue_.isEmpty() && now() < idle_.earliest();
     }
 
@@ -499,20 +497,19 @@ private:
         return queue_.contains(task);
     }
     bool tryTake(ExecutorTask& task) {
-        const Guard guard(lock_);  // E1
+        const Guard guard(lock_);  // E1 queue
         if (!queue_.contains(task)) {
             return false;
         }
         queue_.remove(task);
-        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);  // relaxed: see append()
+        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);  // value only
         return true;
     }
 
     void append(const Guard& guard, ExecutorTask& task) noexcept {
         queue_.append(task);
         idle_.wakeWaiters(guard, &task);
-        // Relaxed: a thread that reads the flag without lock_ reads it again before it sleeps.
-        hasTasks_.store(true, std::memory_order_relaxed);
+        hasTasks_.store(true, std::memory_order_relaxed);  // value only
     }
 
     void work(Worker& worker) {
@@ -528,7 +525,7 @@ private:
                 idle_.replaceTimekeeper(lock_);
                 return task;
             }
-            if (isEnding_.load(std::memory_order_relaxed)) {
+            if (isEnding_.load(std::memory_order_relaxed)) {  // value only
                 return nullptr;
             }
             sleep();
@@ -540,11 +537,11 @@ private:
         idle_.sleep(
             lock_, nullptr, TimePoint::max(),
             [this] {
-                return hasTasks_.load(std::memory_order_relaxed) ||
-                       isEnding_.load(std::memory_order_relaxed);
+                return hasTasks_.load(std::memory_order_relaxed) ||  // hint
+                       isEnding_.load(std::memory_order_relaxed);    // value only
             },
             [&](const Guard& guard) {
-                // If woken for several tasks, this thread runs only one, and wakes another thread.
+                // The woken thread runs one task, and wakes another thread for more tasks.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {
@@ -561,21 +558,20 @@ private:
         }
         worker.inARow = 0;
         (void)wakeDue(true);
-        if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
+        if (!hasTasks_.load(std::memory_order_relaxed)) {  // hint
             return worker.next.take();
         }
-        // No other thread is woken, because the queue has not grown.
-        const Guard guard(lock_);  // E1
+        const Guard guard(lock_);  // E1 queue
         if (ExecutorTask* const next = worker.next.take()) {
             append(guard, *next);
         }
         ExecutorTask* const task = queue_.pop();
-        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);
+        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);  // value only
         return task;
     }
 
     /// Appends the task of one due alarm to the queue, so that no post waits behind many alarms.
-    /// Returns false if no alarm is due. If wakeDue() returns true, a worker takes a task.
+    /// Returns false if no alarm is due; otherwise a worker takes a task.
     bool wakeDue(bool isWorker) {
         const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {

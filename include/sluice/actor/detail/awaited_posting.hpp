@@ -55,14 +55,13 @@ public:
 
     /// The number of notifications: read it before an attempt to post, and pass it to add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
-        return notifications_.load(std::memory_order_acquire);  // E1
+        return notifications_.load(std::memory_order_acquire);  // E1 room
     }
 
-    /// Returns false after a notification since `seen` was read: the caller then posts again.
+    /// Returns false if a notification has followed `seen`, so that the caller posts again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
-        // Relaxed: written under the lock.
-        if (notifications_.load(std::memory_order_relaxed) != seen) {
+        if (notifications_.load(std::memory_order_relaxed) != seen) {  // under the lock
             return false;
         }
         waits_ += wait.isCounted_ ? 0 : 1;
@@ -83,7 +82,7 @@ public:
         }
         return isListed;
     }
-    /// Called after the last add(). After end(), the wait and the object may be destroyed.
+    /// Call end() after the last add(). After end(), the wait and the object may be destroyed.
     void end(Wait& wait) noexcept {
         if (std::exchange(wait.isCounted_, false)) {
             const Guard guard(lock_);
@@ -108,16 +107,13 @@ public:
     }
 
 private:
-    // A waker marks its coroutine as woken and schedules the coroutine's object. It runs under the
-    // lock, so remove() returns, and the wait may be destroyed, only after the waker.
-    //
-    // Edge E1: messages leave the mailbox before notifications_ is released; a post acquires it
-    // first. A notification after add() finds the wait in the list: both hold the lock.
+    // Happens-before edge (proof: docs/algorithms/actors.md): E1 room: wakeOldest -> notifications.
 
+    /// Calls the waker under the lock, so that remove() returns only after the waker.
     void wakeOldest(const Guard& guard) noexcept {
-        // Relaxed: written under the lock.
-        const std::uint32_t before = notifications_.load(std::memory_order_relaxed);
-        notifications_.store(before + 1, std::memory_order_release);  // E1
+        const std::uint32_t before =
+            notifications_.load(std::memory_order_relaxed);           // own variable
+        notifications_.store(before + 1, std::memory_order_release);  // E1 room
         if (oldest_ != nullptr) {
             oldest_->waker_.wake();
             unlink(guard, *oldest_);

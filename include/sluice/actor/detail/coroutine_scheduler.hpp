@@ -61,7 +61,7 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
-        bool isLate_ = false;  ///< whether its deadline has come
+        bool isLate_ = false;  ///< whether the deadline has passed
         /// The next older woken coroutine; written by the waker, and then by the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
@@ -85,8 +85,7 @@ public:
 
     /// Returns true if a woken coroutine has not been resumed yet.
     [[nodiscard]] bool hasWoken() const noexcept {
-        // Relaxed: a hint. takeWoken() acquires.
-        return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
+        return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;  // hint
     }
     /// The earliest deadline, or TimePoint::max() without one, or TimePoint::min() after a wake-up.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
@@ -117,7 +116,7 @@ public:
         if (late.giveUp()) {
             resume(late.frame_);
         } else {
-            // Another thread is waking the coroutine, which therefore waits for that wake-up.
+            // Waits for the wake-up that another thread has begun.
             late.isLate_ = true;
             insert(late, TimePoint::max());
         }
@@ -133,12 +132,11 @@ public:
             frame.destroy(frame);
         }
         ready_ = nullptr;
-        // Relaxed: no other thread uses woken_ any more.
-        woken_.store(nullptr, std::memory_order_relaxed);
+        woken_.store(nullptr, std::memory_order_relaxed);  // not shared yet
     }
 
 private:
-    // Edge E1: the waking thread's writes precede a release of woken_, which takeWoken() acquires.
+    // Happens-before edge: E1 wake: push -> takeWoken.
 
     void resume(CoroutineFrame& frame) {
         struct Count {
@@ -150,19 +148,19 @@ private:
     }
 
     void push(Waiting& waiting) noexcept {
-        Waiting* newest =
-            woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
+        Waiting* newest = woken_.load(std::memory_order_relaxed);  // value only
         do {
             waiting.nextWoken_.get() = newest;
-        } while (!woken_.compare_exchange_weak(newest, &waiting, std::memory_order_release,
-                                               std::memory_order_relaxed));  // E1
+        } while (!woken_.compare_exchange_weak(newest, &waiting,
+                                               std::memory_order_release,    // E1 wake
+                                               std::memory_order_relaxed));  // retried
         notify_(*this);
     }
 
     /// Removes and returns the coroutine that was woken first, or null.
     Waiting* takeWoken() noexcept {
-        if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
-            Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1
+        if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {  // hint
+            Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);     // E1 wake
             while (newest != nullptr) {
                 Waiting* const older = std::exchange(newest->nextWoken_.get(), ready_);
                 ready_ = std::exchange(newest, older);
@@ -175,8 +173,8 @@ private:
         return first;
     }
 
-    /// Inserts a coroutine by its deadline. The search runs from both ends, because most coroutines
-    /// wait equally long, or for the rest of the same limit.
+    /// Inserts a coroutine by its deadline. The search runs from both ends of the list, because
+    /// most deadlines are among the earliest or the latest.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -204,7 +202,7 @@ private:
     }
 
     const Notify notify_;
-    /// The coroutine that was woken last; a list linked by nextWoken_.
+    /// The list of woken coroutines, the newest first, linked by nextWoken_.
     typename Platform::template Atomic<Waiting*> woken_{nullptr};
     Waiting* ready_ = nullptr;  ///< the coroutine that was woken first, of those taken from woken_
     Waiting* earliest_ = nullptr;

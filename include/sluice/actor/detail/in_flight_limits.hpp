@@ -13,7 +13,7 @@
 namespace sluice::detail {
 
 /// Increments a count unless it has reached the limit. A refused call never changes the count, so
-/// it takes no place from another thread. Relaxed: no other data depends on the count.
+/// it takes no place from another thread. Relaxed: value only.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);
@@ -26,8 +26,7 @@ template <class Count>
     return true;
 }
 
-/// Counts the posted and not yet handled messages of each type that has a limit. Relaxed: no other
-/// data depends on the counts.
+/// Counts the posted and not yet handled messages of each type that has a limit.
 template <class MessageList, class Traits>
 class InFlightLimits;
 
@@ -67,7 +66,7 @@ public:
     template <class T>
     void release() noexcept {
         if constexpr (limit<T> != 0) {
-            countOf<T>().fetch_sub(1, std::memory_order_relaxed);
+            countOf<T>().fetch_sub(1, std::memory_order_relaxed);  // value only
         }
     }
 

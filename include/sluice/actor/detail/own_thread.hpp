@@ -267,7 +267,7 @@ public:
         announce(true);
         thread_.start(options, work, object);
         attempt.isStarted = true;
-        become(State::running);  // E1
+        become(State::running);  // E1 start
         return true;
     }
 
@@ -276,11 +276,11 @@ public:
         for (;;) {
             awaitStart();
             State seen = State::running;
-            // Acquire: E1.
+            // Acquire: E1 start, E2 end.
             if (state_.compare_exchange_strong(seen, State::joining, std::memory_order_acq_rel,
                                                std::memory_order_acquire)) {
                 thread_.join();
-                become(State::ended);  // E2
+                become(State::ended);  // E2 end
                 return;
             }
             if (seen == State::joining) {
@@ -311,12 +311,9 @@ public:
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:
-    // Invariant: the state changes from idle to starting, running, joining and ended, or back to
-    // idle after a refused start. A thread that ends an object without a thread changes the state
-    // from idle to joining and then to ended.
-    //
-    // E1: start() writes before it releases state_, which join() acquires. E2: the thread's last
-    // write precedes pthread_join() and a release of state_, which other calls of join() acquire.
+    // Happens-before edges (states: docs/algorithms/actors.md):
+    //   E1 start: start -> join.
+    //   E2 end: thread -> join -> other calls of join.
 
     enum class State : unsigned char { idle, starting, running, joining, ended };
 
@@ -327,7 +324,7 @@ private:
     }
     [[nodiscard]] bool take(State from, State to) noexcept {
         return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
-                                              std::memory_order_relaxed);
+                                              std::memory_order_relaxed);  // value only
     }
     void awaitStart() {
         changed_.wait([this] { return state() != State::starting; });

@@ -22,17 +22,17 @@ public:
 
     enum class Pushed : unsigned char { queued, first, refused };
 
-    /// If push() returns `first`, the caller must schedule the object. The result `refused` means
-    /// that the mailbox has ended or not begun.
+    /// If push() returns `first`, the caller must schedule the object. If the mailbox has ended or
+    /// not begun, push() returns `refused`.
     [[nodiscard]] Pushed push(Node& node) noexcept {
-        void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
+        void* newest = newest_.load(std::memory_order_relaxed);  // hint
         if (newest == &marks_[ended]) {
             return Pushed::refused;
         }
         node.older.construct(newest);
         while (!newest_.compare_exchange_weak(newest, static_cast<void*>(&node),
-                                              std::memory_order_release,  // E1, E2
-                                              std::memory_order_relaxed)) {
+                                              std::memory_order_release,     // E1 post, E2 turn
+                                              std::memory_order_relaxed)) {  // retried
             if (newest == &marks_[ended]) {
                 node.older.destroy();
                 return Pushed::refused;
@@ -42,23 +42,20 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Changes the state from ended to idle. begin() is called before other threads may push.
+    /// Changes the state from ended to idle. Call begin() before other threads may push. Relaxed,
+    /// like cancelBegin(): not shared yet.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
-
-    /// Changes the state from idle back to ended, unless a thread has pushed.
-    void cancelBegin() noexcept {
-        newest_.store(&marks_[ended], std::memory_order_relaxed);  // relaxed: as begin()
-    }
+    void cancelBegin() noexcept { newest_.store(&marks_[ended], std::memory_order_relaxed); }
 
     [[nodiscard]] bool hasEnded() const noexcept {
-        return newest_.load(std::memory_order_acquire) == &marks_[ended];  // E3
+        return newest_.load(std::memory_order_acquire) == &marks_[ended];  // E3 end
     }
 
     // ---- The consumer
 
     /// Returns true if takeAll() would find messages.
     [[nodiscard]] bool hasNew() const noexcept {
-        return newest_.load(std::memory_order_relaxed) != &marks_[busy];  // relaxed: a hint
+        return newest_.load(std::memory_order_relaxed) != &marks_[busy];  // hint
     }
 
     /// Calls take(node) for each new message, the newest first.
@@ -74,32 +71,26 @@ public:
     }
 
     /// Changes the state from busy to idle. Returns false if a message keeps the object busy.
-    [[nodiscard]] bool goIdle() noexcept { return leave(idle); }  // E2
+    [[nodiscard]] bool goIdle() noexcept { return leave(idle); }
     /// Like goIdle(), but changes the state from busy to ended.
-    [[nodiscard]] bool end() noexcept { return leave(ended); }  // E3
+    [[nodiscard]] bool end() noexcept { return leave(ended); }
 
 private:
-    // newest_ is a state or a message. *ended*: the mailbox refuses messages. *idle*: there are no
-    // messages, and no thread has the object. *busy*: there are no new messages, and the object is
-    // scheduled or running. Each message links to the next older one, and the oldest message to
-    // idle or busy. The thread that changes idle to another state schedules the object; the thread
-    // that runs the object is its only consumer. push() is lock-free.
-    //
-    // E1: the poster's writes precede the release in push(), which takeAll() acquires. E2: the
-    // consumer's writes precede the release in goIdle(); push() continues its release sequence,
-    // which takeAll() of the next consumer acquires. E3: the last use of the object precedes the
-    // release in end(), which hasEnded() acquires.
-    //
-    // Origin: the stack of R. K. Treiber (1986), taken as a whole as in CAF.
+    // Happens-before edges (proof: docs/algorithms/actors.md):
+    //   E1 post: push -> takeAll.
+    //   E2 turn: goIdle -> push -> takeAll.
+    //   E3 end: end -> hasEnded.
 
     enum State : unsigned char { idle, busy, ended };
 
     bool leave(State next) noexcept {
         void* expected = &marks_[busy];
-        return newest_.compare_exchange_strong(expected, &marks_[next], std::memory_order_release,
-                                               std::memory_order_relaxed);
+        return newest_.compare_exchange_strong(expected, &marks_[next],
+                                               std::memory_order_release,   // E2 turn, E3 end
+                                               std::memory_order_relaxed);  // hint
     }
 
+    /// The newest message or, without a new message, a state.
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
     char marks_[3]{};  ///< the address of each element is a state
 };
@@ -113,16 +104,15 @@ class MailboxSignal {
 public:
     /// Returns true if the caller must schedule the object.
     [[nodiscard]] bool send(Mailbox& mailbox) noexcept {
-        return !isSent_.exchange(true, std::memory_order_acq_rel) &&  // E1, E2
+        return !isSent_.exchange(true, std::memory_order_acq_rel) &&  // E4 signal, E5 again
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
     /// The consumer calls clear() after taking the signal and before reading the signalled state.
-    void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
+    void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E4, E5
 
 private:
-    // E1: the signalled state is written before send(), and read after clear(). E2: the consumer's
-    // last use of the node precedes clear() and the next send() that uses the node.
+    // Happens-before edges: E4 signal: send -> clear. E5 again: clear -> send.
 
     Node node_;
     typename Platform::template Atomic<bool> isSent_{false};

@@ -29,6 +29,7 @@ public:
     ~TimerSlots() {
         free_.takeAll();  // so no destructor of a message starts a timer
         for (Slot& slot : slots_) {
+            // Relaxed: own variable.
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
                 slot.entry.destroy();
             }
@@ -57,7 +58,7 @@ public:
         Slot& slot = slots_[index];
         slot.entry.construct(std::forward<Args>(args)...);
         claim.isOpen = false;
-        // Relaxed: this thread has the slot, and E1 releases both writes.
+        // Relaxed: own variable, and by E1.
         const CounterWord generation = slot.word.load(std::memory_order_relaxed) / oneGeneration;
         slot.word.store(generation * oneGeneration | armed | listed, std::memory_order_relaxed);
         list(index);
@@ -71,16 +72,15 @@ public:
             return false;
         }
         Slot& slot = slots_[timer.slot_];
-        // Relaxed: the exchange checks it.
-        CounterWord seen = slot.word.load(std::memory_order_relaxed);
+        CounterWord seen = slot.word.load(std::memory_order_relaxed);  // hint
         do {
             const CounterWord state = seen & stateMask;
             if (seen / oneGeneration != timer.generation_ || (state != armed && state != firing)) {
                 return false;
             }
         } while (!slot.word.compare_exchange_weak(seen, (seen & ~stateMask) | cancelled | listed,
-                                                  std::memory_order_acquire,
-                                                  std::memory_order_relaxed));  // E2
+                                                  std::memory_order_acquire,    // E2 unlist
+                                                  std::memory_order_relaxed));  // retried
         if ((seen & listed) == 0) {
             list(timer.slot_);
         }
@@ -89,9 +89,8 @@ public:
 
     // ---- The owner
 
-    /// Relaxed: takeChanges() acquires.
     [[nodiscard]] bool hasChanges() const noexcept {
-        return changes_.load(std::memory_order_relaxed) != 0;
+        return changes_.load(std::memory_order_relaxed) != 0;  // hint
     }
 
     /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one.
@@ -101,11 +100,10 @@ public:
         if (!hasChanges()) {
             return;
         }
-        Index oldest = reversed(changes_.exchange(0, std::memory_order_acquire));  // E1
+        Index oldest = reversed(changes_.exchange(0, std::memory_order_acquire));  // E1 list
         while (oldest != 0) {
             const Index index = oldest - 1;
-            // Relaxed: written by this thread.
-            oldest = slots_[index].next.load(std::memory_order_relaxed);
+            oldest = slots_[index].next.load(std::memory_order_relaxed);  // own variable
             const CounterWord word = slots_[index].word.fetch_and(static_cast<CounterWord>(~listed),
                                                                   std::memory_order_release);  // E2
             if ((word & stateMask) != cancelled) {
@@ -123,13 +121,13 @@ public:
     /// after returning true, destroyEntry() must follow when the handler has returned.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
-        CounterWord word = slot.word.load(std::memory_order_relaxed);  // relaxed, both: see change
+        CounterWord word = slot.word.load(std::memory_order_relaxed);  // value only, like change()
         const bool isEnded =
             (word & stateMask) == armed &&
             slot.word.compare_exchange_strong(word, nextGeneration(word), std::memory_order_relaxed,
                                               std::memory_order_relaxed);
         if (isEnded) {
-            free_.giveBack(std::exchange(spare_, static_cast<FreeSlot>(index)));  // E3
+            free_.giveBack(std::exchange(spare_, static_cast<FreeSlot>(index)));  // E3 reuse
         }
         return isEnded;
     }
@@ -148,31 +146,19 @@ public:
         if (change(index, firing, armed)) {
             return true;
         }
-        // Relaxed: takeChanges() has acquired the word on this thread.
-        const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
-        if ((word & listed) == 0) {
-            // takeChanges() skipped the slot during the handler; a listed one is freed next time.
+        const CounterWord word =
+            slots_[index].word.load(std::memory_order_relaxed);  // acquired before
+        if ((word & listed) == 0) {  // otherwise takeChanges() will free the slot
             endCancelled(index, word);
         }
         return false;
     }
 
 private:
-    // A slot is free, armed, firing (its handler runs, and it will be armed again) or cancelled.
-    // The thread that starts or cancels a timer puts the slot on the list of changes, only once,
-    // because the bit `listed` is set while the slot is there. The owner takes the whole list and
-    // reads each slot; only the owner frees slots, and it knows each armed slot that is not listed.
-    //
-    // There is one spare slot, because a timer that fires for the last time keeps its message until
-    // the handler has returned. The slot of a one-shot timer that fires becomes the spare slot, and
-    // the former spare slot becomes free for the handler's next timer.
-    //
-    // A slot's generation grows when its timer ends, so an old Timer matches no timer. The
-    // generation is never 0; with a 32-bit CounterWord, it repeats after 2^29 timers.
-    //
-    // E1: entry, word and link are written before the list is pushed with release; the owner takes
-    // the list with acquire and reads them. E2: the link is read before `listed` is cleared with
-    // release; cancel() acquires it and writes the link. E3 is the edge of SlotStack.
+    // Happens-before edges (proof: docs/algorithms/actors.md):
+    //   E1 list: arm and cancel -> takeChanges.
+    //   E2 unlist: takeChanges -> cancel.
+    //   E3 reuse: end, by SlotStack -> arm.
 
     static constexpr CounterWord vacant = 0;
     static constexpr CounterWord armed = 1;
@@ -194,20 +180,18 @@ private:
     static constexpr Index none = Count + 1;
 
     void endCancelled(Index index, CounterWord word) noexcept {
-        // Relaxed: until giveBack(), only the owner uses the slot.
-        slots_[index].word.store(nextGeneration(word), std::memory_order_relaxed);
+        slots_[index].word.store(nextGeneration(word), std::memory_order_relaxed);  // own variable
         destroyEntry(index);
-        free_.giveBack(static_cast<FreeSlot>(index));  // E3
+        free_.giveBack(static_cast<FreeSlot>(index));  // E3 reuse
     }
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
         const CounterWord next = (word / oneGeneration + 1) * oneGeneration;
-        // An empty Timer has generation 0.
-        return (next != 0 ? next : oneGeneration) | vacant;
+        return (next != 0 ? next : oneGeneration) | vacant;  // 0 is that of an empty Timer
     }
 
-    /// Returns false if the slot has another state. Relaxed: only cancel() may change a slot that
-    /// is not listed, and only word and link. The exchange continues the release sequence of E2.
+    /// Returns false if the slot has another state. Relaxed: value only, because the exchange
+    /// continues the release sequence of E2.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);
@@ -218,12 +202,12 @@ private:
     }
 
     void list(Index index) noexcept {
-        Index newest = changes_.load(std::memory_order_relaxed);  // relaxed: only the value is used
+        Index newest = changes_.load(std::memory_order_relaxed);  // value only
         do {
-            // Relaxed: the release of E1 publishes this store.
-            slots_[index].next.store(newest, std::memory_order_relaxed);
-        } while (!changes_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
-                                                 std::memory_order_relaxed));  // E1
+            slots_[index].next.store(newest, std::memory_order_relaxed);  // by E1
+        } while (!changes_.compare_exchange_weak(newest, index + 1,
+                                                 std::memory_order_release,    // E1 list
+                                                 std::memory_order_relaxed));  // retried
     }
 
     /// Reverses a list that the owner has taken, and returns its oldest slot.
@@ -231,8 +215,8 @@ private:
         Index done = 0;
         while (newest != 0) {
             Atomic<Index>& next = slots_[newest - 1].next;
-            const Index older = next.load(std::memory_order_relaxed);  // E1
-            next.store(done, std::memory_order_relaxed);  // relaxed: only the owner reads it
+            const Index older = next.load(std::memory_order_relaxed);  // by E1
+            next.store(done, std::memory_order_relaxed);               // own variable
             done = std::exchange(newest, older);
         }
         return done;

@@ -21,23 +21,23 @@ namespace sluice::detail {
 class AddressParker {
 public:
     template <class StillWaiting>
-    void park(std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
               std::chrono::nanoseconds atMost) noexcept {
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         auto high = static_cast<std::uint32_t>(seen >> 32U);  // Windows compares it again
         if (stillWaiting(seen)) {
             const auto limit = std::chrono::ceil<std::chrono::milliseconds>(atMost).count();
-            static auto* const wait =
-                find<int __stdcall(void*, void*, std::size_t, unsigned long)>("WaitOnAddress");
+            using Wait = int __stdcall(const void*, void*, std::size_t, unsigned long);
+            static auto* const wait = find<Wait>("WaitOnAddress");
             (void)wait(highHalf(&word), &high, sizeof high, static_cast<unsigned long>(limit));
         }
     }
-    void unparkAll(std::atomic<std::uint64_t>& word) noexcept {
-        static auto* const wake = find<void __stdcall(void*)>("WakeByAddressAll");
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept {
+        static auto* const wake = find<void __stdcall(const void*)>("WakeByAddressAll");
         wake(highHalf(&word));
     }
-    void unparkOne(std::atomic<std::uint64_t>& word) noexcept {
-        static auto* const wake = find<void __stdcall(void*)>("WakeByAddressSingle");
+    void unparkOne(const std::atomic<std::uint64_t>& word) noexcept {
+        static auto* const wake = find<void __stdcall(const void*)>("WakeByAddressSingle");
         wake(highHalf(&word));
     }
 
@@ -46,7 +46,9 @@ private:
     static Call* find(const char* name) noexcept {
         return windows::find<Call>(L"api-ms-win-core-synch-l1-2-0.dll", name);
     }
-    static void* highHalf(void* word) noexcept { return static_cast<char*>(word) + 4; }
+    static const void* highHalf(const void* word) noexcept {
+        return static_cast<const char*>(word) + 4;
+    }
 };
 #endif
 

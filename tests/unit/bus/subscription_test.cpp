@@ -125,8 +125,7 @@ TEST(BusSubscriptionDeathTest, OneHandlerTooManyIsNoticed) {
     EXPECT_FALSE(bus.subscribe<Alarm>(handler));
     EXPECT_EQ(witness.refusals, 1);
 #elif defined(GTEST_HAS_DEATH_TEST)
-    EXPECT_DEATH((void)bus.subscribe<Alarm>(handler),
-                 "no place for a handler of type 1\n(.|\n)*raise maxHandlers");
+    EXPECT_DEATH((void)bus.subscribe<Alarm>(handler), "no place for a handler of type 1");
 #endif
 }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <io.h>
+#include <sys/stat.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -69,6 +73,25 @@ TEST_F(LogFileTest, RotatesAndDeletesTheOldest) {
     EXPECT_EQ(textOf(rotated[1]), "23456789\n");
     EXPECT_EQ(textOf(name), "34567890\n");
     std::remove(rotated[1].c_str());
+}
+
+TEST_F(LogFileTest, FileHasMoreThanFourGigabytes) {
+    sink.reset();
+    constexpr std::int64_t large = 5'000'000'000;
+    std::FILE* const file = std::fopen(name.c_str(), "wb");
+    ASSERT_EQ(_chsize_s(_fileno(file), large), 0);  // without blocks on the disk
+    std::fclose(file);
+    log::file_rotation rotation;
+    rotation.max_bytes = large;
+    std::string rotated;
+    rotation.after_rotation = [&](const spdlog::filename_t& old) { rotated = old; };
+    sink = std::make_unique<log::file_sink_st>(name);
+    sink->set_rotation(rotation);
+    write("next");
+    struct _stat64 status {};
+    ASSERT_EQ(_stat64(rotated.c_str(), &status), 0) << rotated;
+    EXPECT_EQ(status.st_size, large);
+    std::remove(rotated.c_str());
 }
 
 }  // namespace

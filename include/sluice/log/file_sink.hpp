@@ -112,9 +112,11 @@ inline HANDLE openShared(const std::string& name, DWORD access, DWORD dispositio
     return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
-inline int lstat(const char* name, struct ::stat* status) {
-    return ::stat(name, status);
-}
+using Status = struct ::_stat64;  // stat() has sizes of 32 bits
+inline auto* const lstat = &::_stat64;
+inline auto* const fstat = &::_fstat64;
+#else
+using Status = struct ::stat;
 #endif
 
 /// The file of a file_sink (POSIX), written without stdio. Errors throw spdlog_ex.
@@ -190,8 +192,8 @@ public:
         return !isThere || named.nFileIndexLow != identity().nFileIndexLow ||
                named.nFileIndexHigh != identity().nFileIndexHigh;
 #else
-        struct ::stat named {};
-        const struct ::stat own = status();
+        Status named{};
+        const Status own = status();
         return ::stat(name_.c_str(), &named) != 0 || named.st_ino != own.st_ino ||
                named.st_dev != own.st_dev;
 #endif
@@ -261,7 +263,7 @@ private:
         // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads these entries
         while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
             const std::string_view name(entry->d_name);
-            struct ::stat status {};
+            Status status{};
             if (isRotated(name) && lstat((folder + entry->d_name).c_str(), &status) == 0 &&
                 S_ISREG(status.st_mode)) {
                 found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
@@ -280,10 +282,10 @@ private:
     }
 
     /// For a closed file, all members are 0.
-    struct ::stat status() const noexcept {
-        struct ::stat own {};
+    Status status() const noexcept {
+        Status own{};
         if (file_ != nullptr) {
-            static_cast<void>(::fstat(::fileno(file_), &own));
+            static_cast<void>(fstat(::fileno(file_), &own));
         }
         return own;
     }

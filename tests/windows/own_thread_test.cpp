@@ -41,6 +41,7 @@ TEST(OwnThreadTest, OptionsReachTheThread) {
     EXPECT_EQ(seen.name, L"fifteen letters");
     EXPECT_EQ(seen.priority, THREAD_PRIORITY_ABOVE_NORMAL);
     EXPECT_EQ(seen.processor, 0U);
+    EXPECT_EQ(seenWith({"\xC3\xA9t\xC3\xA9 \xF0\x9F\x8C\x8A"}).name, L"\u00E9t\u00E9 \xD83C\xDF0A");
     EXPECT_EQ(seenWith({"", {}, SchedulingPolicy::other}).priority, THREAD_PRIORITY_NORMAL);
     ASSERT_TRUE(SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL));
     EXPECT_EQ(seenWith({}).priority, THREAD_PRIORITY_BELOW_NORMAL);

@@ -6,8 +6,6 @@
 
 #if defined(_WIN32)
 #include <process.h>
-
-#include <string>
 #else
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +23,8 @@ extern "C" {
 __declspec(dllimport) int __stdcall CloseHandle(void*);
 __declspec(dllimport) void* __stdcall GetCurrentThread();
 __declspec(dllimport) int __stdcall GetThreadPriority(void*);
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int,
+                                                        wchar_t*, int);
 __declspec(dllimport) unsigned long __stdcall ResumeThread(void*);
 __declspec(dllimport) std::size_t __stdcall SetThreadAffinityMask(void*, std::size_t);
 __declspec(dllimport) long __stdcall SetThreadDescription(void*, const wchar_t*);
@@ -54,8 +54,9 @@ public:
             setupError("one more thread, refused by Windows with this error",
                        static_cast<unsigned>(errno), 0);
         }
-        const std::wstring name(options.name, options.name + length);
-        (void)::SetThreadDescription(thread_, name.c_str());
+        wchar_t name[16] = L"";  // of UTF-16, which is never longer than UTF-8
+        (void)::MultiByteToWideChar(65001 /* UTF-8 */, 0, options.name, -1, name, 16);
+        (void)::SetThreadDescription(thread_, name);
         const bool hasPriority = ::SetThreadPriority(thread_, priorityOf(options)) != 0;
         const std::size_t processor = options.processor.value_or(0);
         const bool hasProcessor =

@@ -1,3 +1,4 @@
+#include <sluice/base/role_check.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/functions.hpp>
 #include <sluice/log/spdlog_async.hpp>
@@ -14,4 +15,8 @@ extern "C" void cacheInDll(sluice::BlockPool& pool) {
 
 extern "C" void logInDll(const std::string& file) {
     sluice::log::file_logger_mt<sluice::log::async_factory>("dll", file, true)->info("written");
+}
+
+extern "C" bool isHandlerInDll() {
+    return sluice::HandlerThread<sluice::StdPlatform>::isHere();
 }

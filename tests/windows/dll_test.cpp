@@ -1,6 +1,7 @@
 #include "support/crew.hpp"
 #include "windows/dlfcn.h"
 
+#include <sluice/base/role_check.hpp>
 #include <sluice/memory/block_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,12 @@
 #include <thread>
 
 // A program and a DLL have separate copies of all variables.
+
+// As docs/platforms.md describes.
+extern "C" __declspec(dllexport) bool* sluiceHandlerMark() {
+    static thread_local bool mark = false;
+    return &mark;
+}
 
 namespace sluice::test {
 namespace {
@@ -44,6 +51,14 @@ TEST(DllTest, ThreadReturnsItsCacheAlthoughTheDllWasFreedBefore) {
     isFreed = true;
     user.join();
     EXPECT_GT(pool.trim(), 0U);
+}
+
+TEST(DllTest, HandlerOfTheProgramIsAHandlerInADll) {
+    auto* const isHandler = find<bool()>(load(), "isHandlerInDll");
+    EXPECT_FALSE(isHandler());
+    const HandlerThread<StdPlatform> handler;
+    EXPECT_TRUE(isHandler());
+    std::thread([&] { EXPECT_FALSE(isHandler()); }).join();
 }
 
 TEST(DllTest, ProgramEndsAndTheLogOfADllIsWritten) {

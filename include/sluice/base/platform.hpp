@@ -409,6 +409,13 @@ struct StdPlatform {
 
     /// True while the calling thread runs message handlers; HandlerThread sets it.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
+#if defined(_WIN32)
+        // A program may export its mark to its DLLs: see docs/platforms.md.
+        static auto* const mark = detail::windows::find<bool*()>(nullptr, "sluiceHandlerMark");
+        if (mark != nullptr) {
+            return *mark();
+        }
+#endif
         static thread_local bool runs = false;
         return runs;
     }

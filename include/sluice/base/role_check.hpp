@@ -104,7 +104,8 @@ private:
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for room without a time limit, because their own thread may have to
-/// make room. A DLL, or a shared library with hidden symbols, knows only its own handlers.
+/// make room. A shared library with hidden symbols, or a DLL, knows only its own handlers, unless
+/// the program exports its mark: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

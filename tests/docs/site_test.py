@@ -55,6 +55,12 @@ def test_each_link_of_each_page_leads_somewhere():
     assert broken == []
 
 
+def test_each_picture_of_each_page_is_there():
+    pictures = [(page.stem, link) for page in PAGES for link in re.findall(r'<(?:img|object)\b[^>]*?\b(?:src|data)="([^":]+)"', page.read_text("utf-8"))]
+    assert len(pictures) > 5
+    assert [each for each in pictures if not (SITE / each[1]).is_file()] == []
+
+
 def html_of(page):
     name = re.sub(r"\W", "_", str(page.relative_to(ROOT).with_suffix("")))
     return SITE / ("index.html" if name == "README" else f"md_{name}.html")
@@ -62,7 +68,7 @@ def html_of(page):
 
 def test_each_link_of_a_page_is_a_link_of_the_site():
     """The text of a link, its quotes and its stars left out."""
-    plain = re.compile(r"<[^>]*>|[`*\\]")
+    plain = re.compile(r"<[^>]*>|[`*\\]| \(中文\)")
     dropped = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -135,6 +141,20 @@ def test_on_a_phone_no_number_is_parted_from_its_unit(browser, name):
     figures = page.evaluate(LINES_OF_FIGURES)
     assert len(figures) > 3
     assert [text for text, lines in figures if lines > 1] == []
+    page.close()
+
+
+def test_the_results_of_the_search_have_the_scheme_of_the_page(browser):
+    page = browser.new_page(color_scheme="dark")
+    page.goto((SITE / "index.html").as_uri())
+    page.locator("#MSearchField").click()
+    page.keyboard.type("bus", delay=5)
+    page.frame_locator("#MSearchResults").locator("a.SRSymbol:visible").first.wait_for()
+    colour = "getComputedStyle(document.body).backgroundColor"
+    [frame] = [each for each in page.frames if "/search/" in each.url]
+    assert frame.evaluate(colour) == page.evaluate(colour) != "rgb(255, 255, 255)"
+    page.locator("doxygen-awesome-dark-mode-toggle").click()
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
     page.close()
 
 

@@ -13,13 +13,23 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path("tools/docs")
 # The parts of the navigation: title, and the pages in reading order. A folder stands for its pages.
 PARTS = (
-    ("Guides", ("docs/tutorial.md", "docs/guide")),
-    ("How to", ("docs/how-to",)),
-    ("From other libraries", ("docs/migrating-from-*.md",)),
-    ("Measuring", ("docs/comparison.md", "docs/benchmarking.md", "docs/evidence", "docs/published")),
-    ("How it is built", ("docs/architecture.md", "docs/algorithms", "docs/decisions")),
-    ("The project", ("README.zh-CN.md", "docs/platforms.md", "docs/coding-rules.md", "docs/versions.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    ("Learn", ("docs/tutorial.md", "docs/guide")),
+    ("How to", ("docs/how-to", "docs/migrating-from-*.md")),
+    ("Reference", ()),
+    ("Why", ("docs/architecture.md", "docs/algorithms", "docs/decisions")),
+    ("Measured", ("docs/comparison.md", "docs/benchmarking.md", "docs/evidence", "docs/published")),
+    ("Project", ("docs/platforms.md", "docs/versions.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/coding-rules.md", "SECURITY.md", "README.zh-CN.md")),
 )
+REFERENCE = (
+    '<tab type="classlist" title="Types"/><tab type="filelist" title="Headers"/><tab type="namespacemembers" title="Names"/>'
+)
+CHINESE = Path("README.zh-CN.md")
+STYLES = ("doxygen-awesome.css", "doxygen-awesome-sidebar-only.css", "doxygen-awesome-sidebar-only-darkmode-toggle.css")
+SCRIPTS = {
+    "doxygen-awesome-darkmode-toggle.js": "DoxygenAwesomeDarkModeToggle",
+    "doxygen-awesome-fragment-copy-button.js": "DoxygenAwesomeFragmentCopyButton",
+    "doxygen-awesome-paragraph-link.js": "DoxygenAwesomeParagraphLink",
+}
 
 
 def pages(patterns):
@@ -29,6 +39,8 @@ def pages(patterns):
 
 
 def title(page):
+    if page == CHINESE:
+        return "In Chinese"
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.search(r"^# (.*)$", text, re.MULTILINE)[1]
 
@@ -40,15 +52,9 @@ def tab(page):
 def navigation():
     parts = []
     for name, patterns in PARTS:
-        if tabs := [tab(page) for page in pages(patterns)]:
-            parts.append(f'<tab type="usergroup" url="[none]" title="{name}">{"".join(tabs)}</tab>')
-    return (
-        '<navindex><tab type="mainpage" title="Sluice"/>'
-        + "".join(parts)
-        + '<tab type="usergroup" url="[none]" title="Reference"><tab type="classlist" title="Types"/>'
-        '<tab type="filelist" title="Headers"/><tab type="namespacemembers" title="Names"/></tab>'
-        "</navindex>"
-    )
+        tabs = "".join(map(tab, pages(patterns))) or REFERENCE
+        parts.append(f'<tab type="usergroup" url="[none]" title="{name}">{tabs}</tab>')
+    return f'<navindex><tab type="mainpage" title="Start"/>{"".join(parts)}</navindex>'
 
 
 def all_pages():
@@ -68,6 +74,26 @@ def files_beside():
     return aims
 
 
+def theme():
+    """The folder of the theme's files, a package of build/venv. Installs it there if it is missing."""
+    venv, wanted = ROOT / "build/venv", ROOT / HERE / "requirements.txt"
+    mark = venv / "docs-requirements.txt"
+    if not mark.is_file() or mark.read_bytes() != wanted.read_bytes():
+        if not (venv / "bin/pip").is_file():
+            subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        pip = [venv / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", wanted]
+        subprocess.run(pip, check=True)
+        mark.write_bytes(wanted.read_bytes())
+    return next(venv.glob("lib/python3*/site-packages/doxygen_awesome_css"))
+
+
+def scripts():
+    """The lines of the page's head that load the theme's scripts."""
+    loads = [f'<script type="text/javascript" src="$relpath^{file}"></script>' for file in SCRIPTS]
+    starts = "".join(f"{name}.init();" for name in SCRIPTS.values())
+    return "\n".join([*loads, f'<script type="text/javascript">{starts}</script>', "</head>"])
+
+
 def main():
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,10 +108,15 @@ def main():
     subprocess.run(["doxygen", "-w", "html", header, folder / "footer.html", folder / "style.css"], check=True)
     name = '<div id="projectname">$projectname'
     linked = name.replace("$projectname", '<a href="$relpath^index.html">$projectname</a>')
-    header.write_text(header.read_text(encoding="utf-8").replace(name, linked), encoding="utf-8")
+    text = header.read_text(encoding="utf-8").replace(name, linked).replace("</head>", scripts())
+    header.write_text(text, encoding="utf-8")
+    files = theme()
     settings = (ROOT / HERE / "Doxyfile").read_text(encoding="utf-8")
     settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\nHTML_HEADER = {header}\n"
-    settings += f"HTML_EXTRA_FILES = {' '.join(map(str, files_beside()))}\n"
+    extra = [*files_beside(), *(files / script for script in SCRIPTS)]
+    settings += f"HTML_EXTRA_FILES = {' '.join(map(str, extra))}\n"
+    styles = [*(files / style for style in STYLES), HERE / "site.css"]
+    settings += f"HTML_EXTRA_STYLESHEET = {' '.join(map(str, styles))}\n"
     status = subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
     if status == 0:
         search.add(all_pages(), folder / "html")

@@ -2,7 +2,7 @@
 
 A Git host gives each heading the id `its-words`, and a page may link to `page.md#its-words`. Doxygen
 wants ids that are unique in the whole site, so each gets the path of its page in front. A link to a
-source becomes a reference to it. Any other file is copied into the site, which has no folders.
+source becomes a reference to it. Any other file is copied into the site, which has no folders. A picture is found by its name.
 """
 
 import re
@@ -13,7 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^(##+ )(.*)$")
 SOURCES = (".cpp", ".hpp")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
-FIGURE = re.compile(r"(\d) (ns|us|ms|s|KiB|MiB|MB)\b")
+# Not every reader's machine has the letters.
+CHINESE = " (中文)"
+IMAGE = re.compile(r"(!\[[^\]]*\])\((?:[^)\s]*/)?([^)\s/]+)\)")
+FIGURE = re.compile(r"(\d) ((?:ns|us|ms|s|KiB|MiB|MB)\b|%)")
 OUTSIDE = re.compile(r"\w+:")
 
 
@@ -73,7 +76,8 @@ def converted(page):
         elif heading := HEADING.match(line):
             yield f"{line} {{#{identity(page, slug(heading[2]))}}}"
         else:
-            line = LINK.sub(lambda m: f"[{m[1]}]({target(page, m[2])})", line)
+            line = IMAGE.sub(r"\1(\2)", line)
+            line = LINK.sub(lambda m: f"[{m[1].removesuffix(CHINESE)}]({target(page, m[2])})", line)
             yield line if line.startswith("    ") else FIGURE.sub("\\1\N{NO-BREAK SPACE}\\2", line)
 
 

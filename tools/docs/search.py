@@ -14,6 +14,11 @@ from pathlib import Path
 from link_pages import HEADING, LINK, identity, lines_of, site_name, slug
 
 HERE = Path(__file__).resolve().parent
+# The results are pages of their own in a frame: they get the site's styles, and its choice of light or dark.
+HEAD = """<link href="../doxygen-awesome.css" rel="stylesheet" type="text/css"/>
+<link href="../site.css" rel="stylesheet" type="text/css"/>
+<script type="text/javascript" src="../doxygen-awesome-darkmode-toggle.js"></script>
+</head>"""
 OWN_SCRIPT = '<script type="text/javascript" src="search.js"></script>'
 LETTERS = re.compile(r'(0: ")([^"]*)"')
 
@@ -61,4 +66,5 @@ def add(pages, folder):
     for page in folder.glob("all_*.html"):
         text = page.read_text(encoding="utf-8")
         more_script = OWN_SCRIPT.replace("search.js", "sections.js")
-        page.write_text(text.replace(OWN_SCRIPT, f"{OWN_SCRIPT}\n{more_script}"), encoding="utf-8")
+        text = text.replace(OWN_SCRIPT, f"{OWN_SCRIPT}\n{more_script}").replace("</head>", HEAD)
+        page.write_text(text, encoding="utf-8")

@@ -2,7 +2,8 @@
 
 A number with a unit is generated from docs/evidence (between `<!-- figures: NAME -->` and its end), or its
 paragraph, list or table tells where it comes from: by the word "published", or by a comment before it,
-`<!-- a limit -->`, `<!-- a setting -->` or `<!-- counted: by what -->`. Code and words such as "at most" need none.
+`<!-- a limit -->`, `<!-- a setting -->` or `<!-- counted: by what -->`. Code, tables of defaults and words such
+as "at most" need none.
 """
 
 import re
@@ -12,12 +13,12 @@ from .problem import Problem
 PAGES = ("README*.md", "docs/guide/*.md", "docs/comparison.md", "docs/published/*.md")
 GENERATED = re.compile(r"<!-- figures: .*?<!-- end of figures -->", re.DOTALL)
 CODE = re.compile(r"^```.*?^```$|^    [^\n]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-TOLD = re.compile(r"<!-- (a limit|a setting|counted: [^>]+) -->|\bpublished\b", re.IGNORECASE)
+TOLD = re.compile(r"<!-- (a limit|a setting|counted: [^>]+) -->|\bpublished\b|\| default \|", re.IGNORECASE)
 UNITS = r"(?:ns|us|µs|ms|(?:nano|micro|milli)seconds|[KMG]i?B|%|x|times as)"
 FIGURE = re.compile(rf"(?<![\w.,])\d[\d,.]*(?:(?:&nbsp;|[ \u00a0-])?{UNITS}(?!\w)| (?:to|到) \d+\.\d)")
 # Words before a number, or behind it, that make it a limit, a setting or the level of an interval.
 LIMIT = re.compile(r"(?:at most|up to|default|every|again)\W+(?:\w+\W+)?$|最多用?\W*$")
-LEVEL = re.compile(r"\d+ % (?:interval|confidence|置信区间)")
+BEHIND = re.compile(r"\d+ % (?:interval|confidence|置信区间)|[^.]*\bby default\b")
 
 # The README says how big the library is. It may be wrong by one part in twenty.
 SIZE = re.compile(r"(\d+) (?:headers|个头文件)\D+([\d,]+) ?(?:lines|行)")
@@ -40,7 +41,7 @@ def check_figures(root, page):
     for block in text.split("\n\n"):
         for line, words in enumerate(() if TOLD.search(block) else block.split("\n"), number):
             for match in FIGURE.finditer(words):
-                if not LIMIT.search(words[: match.start()]) and not LEVEL.match(words, match.start()):
+                if not LIMIT.search(words[: match.start()]) and not BEHIND.match(words, match.start()):
                     yield Problem(
                         page.relative_to(root), line, f"the figure '{match[0]}' has no source (tools/checks/figures.py)"
                     )

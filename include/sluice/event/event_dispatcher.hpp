@@ -64,11 +64,18 @@ protected:
     using MixinRoot = std::conditional_t<std::is_void_v<Root>, DispatcherBase, Root>;
 
     template <class T>
-    using Unconverted = std::conditional_t<std::is_reference_v<T>, T, const T&>;
+    using Unconverted =
+        std::conditional_t<std::is_reference_v<T> || std::is_scalar_v<T>, T, const T&>;
+    /// True for arguments that are copied before the event is found: numbers, and named objects.
+    template <class A, class T>
+    static constexpr bool isUnconverted =
+        (std::is_scalar_v<std::remove_reference_t<A>> && std::is_scalar_v<std::decay_t<T>>) ||
+        (std::is_lvalue_reference_v<A> && std::is_same_v<std::decay_t<A>, std::decay_t<T>>);
+    /// True if the arguments are to be forwarded.
     template <class... A>
     static constexpr bool accepts() noexcept {
         if constexpr (sizeof...(A) == sizeof...(Args)) {
-            return (std::is_convertible_v<A&&, Args> && ...);
+            return (std::is_convertible_v<A&&, Args> && ...) && !(isUnconverted<A, Args> && ...);
         } else {
             return false;
         }
@@ -126,7 +133,7 @@ public:
     void dispatch(First&& first, A&&... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<A>(args)...);
     }
-    /// An overload for arguments in braces.
+    /// An overload for arguments in braces, bit-fields and constants without a definition.
     template <class First>
     void dispatch(First&& first, Unconverted<Args>... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<Unconverted<Args>>(args)...);

@@ -531,6 +531,29 @@ TYPED_TEST(ArgumentCopiesTest, DispatcherCopiesAValueOnceForEachListener) {
     this->template checkValuePrototype<DispatcherSubject>();
 }
 
+// ---- arguments that a reference cannot name
+
+struct Header {
+    unsigned type : 3;
+    unsigned length : 5;
+};
+struct Limits {
+    static const int most = 7;
+};
+
+TEST(EventDispatcherArgumentsTest, BitFieldsAndConstantsWithoutDefinition) {
+    EventDispatcher<int, void(int, const std::string&)> dispatcher;
+    Numbers seen;
+    dispatcher.appendListener(1, [&](int number, const std::string&) { seen.push_back(number); });
+    const std::string text;
+    Header header{1, 2};
+    dispatcher.dispatch(1, header.length, text);
+    dispatcher.dispatch(1, Limits::most, text);
+    dispatcher.directDispatch(1, header.type, text);
+    dispatcher.directDispatch(1, Limits::most, text);
+    EXPECT_EQ(seen, (Numbers{2, 7, 1, 7}));
+}
+
 }  // namespace
 }  // namespace sluice
 

@@ -570,7 +570,7 @@ public:
             store.awaitEndOfPeek();
         }
         if (left_ != 0 && store.options_.overflow == Overflow::block) {
-            notify(store.room_);
+            left_ == 1 ? notifyOneOf(store.room_) : notify(store.room_);
         }
     }
     Batch(const Batch&) = delete;

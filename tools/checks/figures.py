@@ -1,7 +1,7 @@
 """No figure of the README, the guides, the comparison and the published pages is typed by hand.
 
 A number with a unit is generated from docs/evidence (between `<!-- figures: NAME -->` and its end), or its
-paragraph, list or table tells where it comes from: by the word "published", or by a comment before it,
+paragraph, list or table tells where it comes from: by the word "Published", or by a comment before it,
 `<!-- a limit -->`, `<!-- a setting -->` or `<!-- counted: by what -->`. Code, tables of defaults and words such
 as "at most" need none.
 """
@@ -13,7 +13,7 @@ from .problem import Problem
 PAGES = ("README*.md", "docs/guide/*.md", "docs/comparison.md", "docs/published/*.md")
 GENERATED = re.compile(r"<!-- figures: .*?<!-- end of figures -->", re.DOTALL)
 CODE = re.compile(r"^```.*?^```$|^    [^\n]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-TOLD = re.compile(r"<!-- (a limit|a setting|counted: [^>]+) -->|\bpublished\b|\| default \|", re.IGNORECASE)
+TOLD = re.compile(r"<!-- (a limit|a setting|counted: [^>]+) -->|\b(?:P|as p|The p)ublished\b|\| default \|")
 UNITS = r"(?:ns|us|µs|ms|(?:nano|micro|milli)seconds|[KMG]i?B|%|x|times as)"
 FIGURE = re.compile(rf"(?<![\w.,])\d[\d,.]*(?:(?:&nbsp;|[ \u00a0-])?{UNITS}(?!\w)| (?:to|到) \d+\.\d)")
 # Words before a number, or behind it, that make it a limit, a setting or the level of an interval.

@@ -29,6 +29,7 @@ class HostwatchTest(unittest.TestCase):
     def test_a_flood_sheds_samples_and_loses_no_alarm(self):
         result = run("--flood", "--seconds", "2")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertTrue(result.stdout.startswith("Four threads sample this machine"))
         self.assertIn("\nthe accounts add up\n", result.stdout)
         rejected = {}
         for priority in ("low", "medium", "high"):

@@ -128,9 +128,8 @@ void addSobjectizer(ActorSubjects& subjects) {
     pooled.id = "sobjectizer/thread_pool";
     pooled.use = "thread_pool dispatcher, individual fifo, direct mboxes";
 #if defined(SLUICE_PEER_SOBJECTIZER)
-    own.version = pooled.version = std::to_string(SO_5_VERSION_MAJOR) + "." +
-                                   std::to_string(SO_5_VERSION_MINOR) + "." +
-                                   std::to_string(SO_5_VERSION_PATCH);
+    own.version = pooled.version =
+        "5." + std::to_string(SO_5_VERSION_MAJOR) + "." + std::to_string(SO_5_VERSION_MINOR);
     subjects.push_back({own});
     addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
         subjects.back());

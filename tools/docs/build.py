@@ -33,8 +33,12 @@ SCRIPTS = {
 
 
 def pages(patterns):
+    """The pages of a part: those of a folder in the order of its README, which is the first of them."""
     for pattern in patterns:
         found = sorted(ROOT.glob(f"{pattern}/*.md" if "." not in pattern else pattern))
+        if (index := ROOT / pattern / "README.md").is_file():
+            text = index.read_text(encoding="utf-8")
+            found.sort(key=lambda path: text.find(f"({path.name}"))
         yield from (path.relative_to(ROOT) for path in found)
 
 

@@ -5,6 +5,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/reader_registry.hpp>
 #include <sluice/base/ring_storage.hpp>

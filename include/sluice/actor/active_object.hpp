@@ -322,14 +322,11 @@ private:
             if constexpr (IsPosted && Traits::awaitedPosts) {
                 object.notifyOneOfRoom();  // of the previous message's slot
             }
-            struct Release {  // also when the handler throws
-                ActiveObject& object;
-                ~Release() {
-                    if constexpr (IsPosted && Traits::template maxInFlight<T> != 0) {
-                        object.inFlight_.template release<T>();
-                    }
+            const detail::OnExit release{[this] {
+                if constexpr (IsPosted && Traits::template maxInFlight<T> != 0) {
+                    object.inFlight_.template release<T>();
                 }
-            } const release{object};
+            }};
             object.book_.call(header, &Posting::now,
                               [&] { detail::callHandler(object.derived(), message, header); });
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/counter.hpp>
+#include <sluice/base/on_exit.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -75,12 +76,7 @@ public:
             if constexpr (Header::hasTimeStamp) {
                 book_.inQueue.add(start - header.timeStamp);
             }
-            struct End {  // also when the handler throws
-                DurationBook<Platform>& book;
-                ReadClock readClock;
-                decltype(start) begun;
-                ~End() { book.add(readClock() - begun); }
-            } const end{book_.inHandlers, readClock, start};
+            const OnExit addTime{[&] { book_.inHandlers.add(readClock() - start); }};
             handle();
         } else {
             handle();

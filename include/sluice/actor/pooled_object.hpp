@@ -403,23 +403,20 @@ private:
 
     template <class T, class... Args>
     MailboxMessage* build(void* memory, const PublishOptions& options, Args&&... args) {
-        struct Guard {
-            PooledPosting& object;
-            void* memory;
-            ~Guard() {
-                if (memory != nullptr) {
-                    object.executor()->deallocate(memory);
-                    (void)object.giveUp(SendResult::closed);
-                    object.notifyOneOfRoom();
-                }
+        bool isBuilt = false;
+        const OnExit giveBack{[&] {
+            if (!isBuilt) {
+                executor()->deallocate(memory);
+                (void)giveUp(SendResult::closed);
+                this->notifyOneOfRoom();
             }
-        } guard{*this, memory};
+        }};
         auto* const message = ::new (memory)
             MailboxMessage(std::in_place_type<T>, options, std::forward<Args>(args)...);
         if constexpr (MessageHeader<Traits>::hasTimeStamp) {
             message->header.timeStamp = now();
         }
-        guard.memory = nullptr;
+        isBuilt = true;
         return message;
     }
 
@@ -762,16 +759,12 @@ private:
     }
 
     void consume(MailboxMessage& message) {
-        struct Release {
-            PooledObject& object;
-            MailboxMessage& message;
-            ~Release() {
-                message.visit([this](const auto& content, const Header& /*header*/) {
-                    object.inFlight_.template release<std::decay_t<decltype(content)>>();
-                });
-                object.release(message);
-            }
-        } const release{*this, message};
+        const detail::OnExit release{[&] {
+            message.visit([this](const auto& content, const Header& /*header*/) {
+                inFlight_.template release<std::decay_t<decltype(content)>>();
+            });
+            this->Posting::release(message);
+        }};
         if (isDiscarding()) {
             discarded_.add(1);
             return;

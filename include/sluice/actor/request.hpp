@@ -3,6 +3,7 @@
 #include <sluice/actor/detail/handler_wait.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/expected.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/messages.hpp>
@@ -292,10 +293,7 @@ public:
         if (cell_->state() == Cell::State::cancelled) {
             return Unexpected(RequestError::cancelled);
         }
-        struct End {
-            BasicFuture& future;
-            ~End() { std::exchange(future.cell_, nullptr)->drop(); }
-        } const end{*this};
+        const detail::OnExit drop{[this] { std::exchange(cell_, nullptr)->drop(); }};
         if constexpr (std::is_void_v<Reply>) {
             return {};
         } else {

@@ -311,15 +311,12 @@ public:
         if (threads == 1) {
             watch_.begin();  // forever: no other thread could check
         }
-        struct EndUnlessStarted {
-            ThreadPool& pool;
-            bool isStarted = false;
-            ~EndUnlessStarted() {
-                if (!isStarted) {
-                    pool.end();
-                }
+        bool areStarted = false;
+        const detail::OnExit endUnlessStarted{[&] {
+            if (!areStarted) {
+                end();
             }
-        } attempt{*this};
+        }};
         for (std::size_t i = 0; i != threads; ++i) {
             workers_[i].pool = this;
             threads_[i].start(
@@ -331,7 +328,7 @@ public:
                 &workers_[i]);
             ++started_;
         }
-        attempt.isStarted = true;
+        areStarted = true;
     }
 
     ~ThreadPool() override {

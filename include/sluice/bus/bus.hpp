@@ -559,11 +559,9 @@ private:
                     sent = attempt();
                     return sent.result != SendResult::full;
                 };
-                struct Announced {
-                    Bus& bus;
-                    ~Announced() { bus.attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }
-                } const mine{*this};
                 attention_.fetch_add(oneWaiter, std::memory_order_relaxed);  // hint
+                const detail::OnExit leave{
+                    [this] { attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }};
                 (void)notFull_[detail::indexOf(P)].waitUntil(isOver, deadline);
             }
         }

@@ -139,12 +139,9 @@ private:
     // Happens-before edge: E1 wake: push -> takeWoken.
 
     void resume(CoroutineFrame& frame) {
-        struct Count {
-            std::size_t& count;
-            bool isEnded = true;  // also if the coroutine throws
-            ~Count() { count -= isEnded ? 1 : 0; }
-        } ending{count_};
-        ending.isEnded = frame.resume(frame);
+        bool isEnded = true;  // also if the coroutine throws
+        const OnExit count{[&] { count_ -= isEnded ? 1 : 0; }};
+        isEnded = frame.resume(frame);
     }
 
     void push(Waiting& waiting) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
@@ -48,18 +49,13 @@ public:
             if (!tryAdmit(countOf<T>(), limit<T>)) {
                 return refused();
             }
-            struct Guard {
-                InFlightLimits& limits;
-                bool isAccepted = false;
-                ~Guard() {  // also if a constructor of the message throws
-                    if (!isAccepted) {
-                        limits.release<T>();
-                    }
+            SendResult result = SendResult::full;  // also if a constructor of the message throws
+            const OnExit releaseUnlessAccepted{[&] {
+                if (result != SendResult::ok) {
+                    release<T>();
                 }
-            } guard{*this};
-            const SendResult result = publish();
-            guard.isAccepted = result == SendResult::ok;
-            return result;
+            }};
+            return result = publish();
         }
     }
     /// release() follows when a message of this type has been handled or discarded.

@@ -257,11 +257,7 @@ private:
         if (!slots_.end(index)) {
             return 0;
         }
-        struct DestroyEntry {
-            Slots& slots;
-            Index index;
-            ~DestroyEntry() { slots.destroyEntry(index); }
-        } const atEnd{slots_, index};
+        const OnExit destroyEntry{[&] { slots_.destroyEntry(index); }};
         handle(slots_.entry(index), receive);
         return 1;
     }
@@ -271,19 +267,13 @@ private:
         if (!slots_.begin(index)) {
             return 0;
         }
-        struct Rearm {
-            ObjectTimers& timers;
-            Index index;
-            TimePoint next;
-            ~Rearm() {
-                timers.slots_.entry(index).deadline = next;
-                if (timers.slots_.rearm(index)) {
-                    timers.insert(index);
-                }
-            }
-        };
         Entry& entry = slots_.entry(index);
-        const Rearm rearm{*this, index, following(entry, now)};
+        const OnExit rearm{[&, next = following(entry, now)] {
+            entry.deadline = next;
+            if (slots_.rearm(index)) {
+                insert(index);
+            }
+        }};
         handle(entry, receive);
         return 1;
     }

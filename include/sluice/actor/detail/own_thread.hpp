@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/actor/thread_options.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 
@@ -254,20 +255,16 @@ public:
         if (!take(State::idle, State::starting)) {
             return false;
         }
-        struct IdleUnlessStarted {
-            ThreadLifecycle& lifecycle;
-            const Announce& announce;
-            bool isStarted = false;
-            ~IdleUnlessStarted() {
-                if (!isStarted) {
-                    announce(false);
-                    lifecycle.become(State::idle);
-                }
+        bool isStarted = false;
+        const OnExit idleUnlessStarted{[&] {
+            if (!isStarted) {
+                announce(false);
+                become(State::idle);
             }
-        } attempt{*this, announce};
+        }};
         announce(true);
         thread_.start(options, work, object);
-        attempt.isStarted = true;
+        isStarted = true;
         become(State::running);  // E1 start
         return true;
     }

@@ -2,6 +2,7 @@
 
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/counter.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/tagged_head.hpp>
 
 #include <array>
@@ -45,19 +46,15 @@ public:
         if (!free_.tryTake(index)) {
             return {};
         }
-        struct Claim {
-            Free& stack;
-            FreeSlot index;
-            bool isOpen = true;
-            ~Claim() {
-                if (isOpen) {
-                    stack.giveBack(index);
-                }
-            }
-        } claim{free_, index};
         Slot& slot = slots_[index];
+        bool isConstructed = false;
+        const OnExit giveBack{[&] {
+            if (!isConstructed) {
+                free_.giveBack(index);
+            }
+        }};
         slot.entry.construct(std::forward<Args>(args)...);
-        claim.isOpen = false;
+        isConstructed = true;
         // Relaxed: own variable, and by E1.
         const CounterWord generation = slot.word.load(std::memory_order_relaxed) / oneGeneration;
         slot.word.store(generation * oneGeneration | armed | listed, std::memory_order_relaxed);

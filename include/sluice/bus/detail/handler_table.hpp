@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/counter.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_function.hpp>
@@ -88,17 +89,14 @@ public:
         if (slot == nullptr) {
             return {};
         }
-        struct Reserved {
-            HandlerTable& table;
-            Slot* slot;
-            ~Reserved() {
-                if (slot != nullptr) {  // make() has thrown
-                    table.finish(*slot);
-                }
+        bool isMade = false;
+        const OnExit finishUnlessMade{[&] {
+            if (!isMade) {
+                finish(*slot);
             }
-        } reserved{*this, slot};
+        }};
         slot->callable = make();  // not under the lock: it is the user's code
-        reserved.slot = nullptr;
+        isMade = true;
         const std::lock_guard<Lock> guard(lock_);
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;

@@ -71,7 +71,6 @@ void publish() {
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
     sluice::LiveOptions options;
-    options.title = "Robot <b>&amp;";
     options.interval = 250ms;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string name = argv[i];
@@ -79,6 +78,8 @@ int main(int argc, char** argv) {
             options.unixSocket = argv[i + 1];
         } else if (name == "--token") {
             options.token = argv[i + 1];
+        } else if (name == "--title") {
+            options.title = argv[i + 1];
         } else if (name == "--interval") {
             options.interval = std::chrono::milliseconds(std::stoi(argv[i + 1]));
         }
@@ -94,7 +95,7 @@ int main(int argc, char** argv) {
     sluice::Inspector inspector;
     const auto watchBus = inspector.watch("control", bus);
     const auto watchMapper = inspector.watch("mapper", mapper);
-    const auto watchRing = inspector.watch("\"ring\" <i>", ring);
+    const auto watchRing = inspector.watch("frames", ring);
     inspector.addFlow("laser", "control", "Scan");
     inspector.addFlow("wheels", "control", "Pose");
     inspector.addFlow("button", "control", "Stop");

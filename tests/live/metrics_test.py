@@ -50,7 +50,7 @@ def test_both_formats_have_the_counts_of_the_bus(paused):
     assert {key: value for key, value in open_samples.items() if "time" not in key[0]} == {
         key: value for key, value in classic.items() if "time" not in key[0]
     }
-    assert ("sluice_queue_length", ("queue", '"ring" <i>')) in classic
+    assert ("sluice_queue_length", ("queue", "frames")) in classic
 
 
 def test_each_family_is_described_once(paused):

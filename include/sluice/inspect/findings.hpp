@@ -4,6 +4,7 @@
 #include <sluice/inspect/detail/families.hpp>
 #include <sluice/inspect/snapshot.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -147,7 +148,7 @@ private:
             return {};
         }
         return ": its handlers take " +
-               decimal(static_cast<double>(busy) / (1e7 * seconds_), "%.0f") +
+               decimal(std::min(100.0, static_cast<double>(busy) / (1e7 * seconds_)), "%.0f") +
                " % of its thread's time, " + duration(busy / count) + " for a message";
     }
 

@@ -1,0 +1,84 @@
+"""`sluice-top` against a program, by its address and by its socket."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from peer import peer
+
+TOP = Path(__file__).resolve().parents[2] / "src/live/sluice_top.py"
+
+
+def top(*arguments, code=0):
+    done = subprocess.run([sys.executable, TOP, *arguments], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+@pytest.fixture(params=["address", "socket"])
+def program(request, tmp_path):
+    arguments = ["--unix", str(tmp_path / "live")] if request.param == "socket" else []
+    with peer(*arguments) as program:
+        yield program
+
+
+def test_the_table_has_what_is_wrong_and_the_rates(program):
+    program.command("flood")
+    while True:  # until the flood fills the second between the two readings
+        text = top(program.address, "--once")
+        if "! mapper: low is refused" in text:
+            break
+    heads, control, mapper = (line.split() for line in text.splitlines()[-4:-1])
+    assert heads[:3] == ["name", "in/s", "out/s"]
+    assert (control[0], mapper[0]) == ("control", "mapper")
+    assert float(control[2]) > 100
+    assert "\x1b" not in text
+
+
+def test_json_is_the_snapshot(program):
+    counts = program.command("pause")
+    while True:
+        snapshot = json.loads(top(program.address, "--json", "--once"))
+        control = next(each for each in snapshot["objects"] if each["name"] == "control")
+        if sum(v for family, v, *_ in control["readings"] if family == "sluice_bus_delivered") == counts["delivered"]:
+            break
+    assert snapshot["schema"] == 1
+
+
+def test_a_token():
+    with peer("--token", "0123456789abcdef") as program:
+        assert "a token is needed" in top(program.address, "--once", code=1)
+        assert "control" in top(program.address, "--once", "--token", "0123456789abcdef")
+
+
+def test_a_name_cannot_command_the_terminal():
+    with peer("--title", "evil\x1b[2Jname") as program:
+        assert "evil?[2Jname" in top(program.address, "--once")
+
+
+def test_a_program_that_has_ended_is_one_line():
+    with peer() as program:
+        address = program.address
+    for each in (address, "unix:/nowhere/live"):
+        error = top(each, code=1)
+        assert error.startswith(f"sluice-top: {each}: ")
+        assert error.count("\n") == 1
+
+
+def test_on_a_terminal_it_redraws_and_gives_the_screen_back(program):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, TOP, program.address, "--interval", "0.1"], stdout=theirs, stderr=theirs) as shown:
+        os.close(theirs)
+        text = b""
+        while text.count(b"\x1b[H") < 3:
+            text += os.read(ours, 65536)
+        shown.send_signal(2)
+        while not text.endswith(b"\x1b[?1049l"):
+            text += os.read(ours, 65536)
+        assert shown.wait(60) == 0
+    os.close(ours)
+    assert b"control" in text

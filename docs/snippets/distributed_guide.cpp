@@ -22,10 +22,15 @@ struct Alarm {
     int robot = 0;
 };
 
+struct Where {
+    int robot = 0;
+};
+
 struct FleetTraits : sluice::FullBusTraits {
     static constexpr bool origins = true;
 };
 using FleetBus = sluice::Bus<sluice::Messages<Position, Order>, FleetTraits>;
+using RobotBus = sluice::Bus<sluice::Messages<Where, Position>, FleetTraits>;
 using AlarmBus = sluice::Bus<sluice::Messages<Alarm>, FleetTraits>;
 
 sluice::nats::NatsOptions optionsOfWorker(const std::string& url) {
@@ -61,6 +66,45 @@ bool runDistributedGuide(const std::string& url) {
                 static_cast<unsigned long long>(counts.gaps));
 
     return isComplete && counts.sent == 1;
+}
+
+bool runRequestGuide(const std::string& url) {
+    static RobotBus bus;
+    sluice::nats::NatsOptions options;
+    options.url = url;
+    sluice::nats::NatsBridge bridge(bus, options);
+
+    bridge.serve<Where, Position>({"fleet.where"}, [](const Where& question) {
+        return Position{question.robot, 1.0, 2.0};
+    });
+
+    auto where = bridge.client<Where, Position>({"fleet.where"});
+    auto reply = where.request(Where{7}, std::chrono::seconds(20));  // a std::future
+
+    while (reply.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+        (void)bus.process();
+    }
+
+    const auto position = reply.get();
+    if (position) {
+        std::printf("robot %d is at %g\n", position->robot, position->x);
+    } else {
+        std::printf("no position: %s\n", toString(position.error()));
+    }
+
+    where.request(Where{8}, std::chrono::seconds(20), [](sluice::nats::Reply<Position>&& answer) {
+        if (answer) {
+            (void)bus.publish(*answer);
+        }
+    });
+
+    int seen = 0;
+    const auto positions = bus.subscribe<Position>([&seen](const Position& p) { seen = p.robot; });
+    while (seen == 0 && bridge.statistics().failedRequests == 0) {
+        (void)bus.waitFor(std::chrono::milliseconds(10));
+        (void)bus.process();
+    }
+    return position && position->robot == 7 && seen == 8;
 }
 
 bool runDurableGuide(const std::string& url) {

@@ -43,6 +43,15 @@ void received(natsConnection*, natsSubscription*, natsMsg* message, void* closur
     natsMsg_Destroy(message);
 }
 
+void arrived(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
+    static_cast<ArrivalReceiver*>(closure)->receive(
+        {natsMsg_GetSubject(message), natsMsg_GetReply(message),
+         reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
+         static_cast<std::size_t>(natsMsg_GetDataLength(message)),
+         natsMsg_IsNoResponders(message)});
+    natsMsg_Destroy(message);
+}
+
 void authenticate(natsOptions* raw, const NatsOptions& options) {
     if (!options.user.empty()) {
         require(natsOptions_SetUserInfo(raw, options.user.c_str(), options.password.c_str()),
@@ -252,10 +261,11 @@ Link::~Link() {
     natsConnection_Destroy(impl_->connection);
 }
 
-bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
+bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size,
+                   const char* reply, Clock::time_point deadline) noexcept {
     Impl& impl = *impl_;
-    const Impl::Head head{std::strlen(subject), size};
-    const std::size_t total = sizeof head + head.subject + 1 + size;
+    const Impl::Head head{std::strlen(subject), std::strlen(reply), size, deadline};
+    const std::size_t total = sizeof head + head.subject + 1 + head.reply + 1 + size;
     if (size > maxPayload()) {
         return false;
     }
@@ -270,6 +280,7 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
         const auto* const start = reinterpret_cast<const unsigned char*>(&head);
         outgoing.insert(outgoing.end(), start, start + sizeof head);
         outgoing.insert(outgoing.end(), subject, subject + head.subject + 1);
+        outgoing.insert(outgoing.end(), reply, reply + head.reply + 1);
         outgoing.insert(outgoing.end(), bytes, bytes + size);
     }
     if (isFirst) {
@@ -306,12 +317,24 @@ void Link::Impl::send() noexcept {
         at += sizeof head;
         const auto* const subject = reinterpret_cast<const char*>(sending.data() + at);
         at += head.subject + 1;
+        const auto* const reply = reinterpret_cast<const char*>(sending.data() + at);
+        at += head.reply + 1;
+        const bool hasDeadline = head.deadline != Clock::time_point::max();
         const auto publish = [&] {
-            // Before the first connection libnats does not check the size of a message.
-            return maxPayload.load() == unknown
-                       ? NATS_INSUFFICIENT_BUFFER
-                       : natsConnection_Publish(connection, subject, sending.data() + at,
-                                                static_cast<int>(head.bytes));
+            if (hasDeadline && Clock::now() >= head.deadline) {
+                return NATS_OK;  // dropped: the client has counted the end of its request
+            }
+            // Before the first connection libnats does not check the size of a message. Without a
+            // connection it would keep a message beyond its deadline.
+            if (maxPayload.load() == unknown ||
+                (hasDeadline && state.load() == LinkState::disconnected)) {
+                return NATS_INSUFFICIENT_BUFFER;
+            }
+            const auto* const bytes = sending.data() + at;
+            const auto size = static_cast<int>(head.bytes);
+            return head.reply == 0
+                       ? natsConnection_Publish(connection, subject, bytes, size)
+                       : natsConnection_PublishRequest(connection, subject, reply, bytes, size);
         };
         natsStatus status = publish();
         while (status == NATS_INSUFFICIENT_BUFFER) {  // there is no connection
@@ -337,11 +360,20 @@ void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog
     require(natsSubscription_SetPendingLimits(made, backlog, -1), "importBacklog");
 }
 
+void Link::subscribe(const std::string& subject, ArrivalReceiver& receiver, int backlog,
+                     const char* queue) {
+    natsSubscription* const made = impl_->subscribe(subject, &arrived, &receiver, queue);
+    require(natsSubscription_SetPendingLimits(made, backlog, -1), "importBacklog");
+}
+
 natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandler handler,
-                                        void* closure) {
+                                        void* closure, const char* queue) {
     const ScopedSignalMask mask;
     natsSubscription* made = nullptr;
-    require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
+    require(queue == nullptr
+                ? natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure)
+                : natsConnection_QueueSubscribe(&made, connection, subject.c_str(), queue, handler,
+                                                closure),
             "cannot subscribe to " + subject);
     {
         const std::lock_guard guard(mutex);

@@ -117,12 +117,15 @@ struct Link::Impl {
     /// The largest message that the server accepts, in bytes with headers. Written by libnats.
     std::atomic<std::size_t> maxPayload{unknown};
 
-    /// Stands before each message in `outgoing`. The subject, a NUL and the bytes follow.
+    /// Stands before each message in `outgoing`. Follow the subject, the subject for an answer,
+    /// each with a NUL, and the bytes.
     struct Head {
         std::size_t subject;  ///< bytes of the subject without its NUL
+        std::size_t reply;    ///< the same of the subject for an answer
         std::size_t bytes;
-        /// The most bytes of a head with its subject.
-        static constexpr std::size_t size = 256;
+        Clock::time_point deadline;
+        /// The most bytes of a head with its subjects.
+        static constexpr std::size_t size = 512;
     };
     /// A call of libnats may hold the connection's mutex for seconds: while it connects, resolves
     /// an address, or writes to a server that reads nothing. So publish() calls nothing of libnats,
@@ -168,7 +171,8 @@ struct Link::Impl {
         return true;
     }
     /// Subscribes a handler, which runs until close(). Throws if the subject is wrong.
-    natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
+    natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure,
+                                const char* queue = nullptr);
     void listen(LinkEvents& events) {
         const std::lock_guard guard(mutex);
         listeners.push_back(&events);

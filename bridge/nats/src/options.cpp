@@ -76,6 +76,7 @@ const NatsOptions& checked(const NatsOptions& options) {
     requireTime(0, options.reconnectJitter, "reconnectJitter");
     requireAtLeast(1, options.importBacklog, "importBacklog");
     requireBetween<std::size_t>(1, largestMessage, options.sendBuffer, "sendBuffer");
+    requireBetween<std::size_t>(1, 65'536, options.maxRequests, "maxRequests");
     requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
     if (options.durable.shareWork && options.durable.name.empty()) {
         throw std::runtime_error("nats: durable.shareWork is true; it needs durable.name, the name "

@@ -68,6 +68,8 @@ TEST(OptionsTest, EachWrongSettingIsOneLineWithItsValueAndItsLimit) {
         {"reconnectJitter is -1; it must be at least 0", own(&NatsOptions::reconnectJitter, -1ms)},
         {"sendBuffer is 0; it must be at least 1", own(&NatsOptions::sendBuffer, std::size_t{0})},
         {"importBacklog is 0; it must be at least 1", own(&NatsOptions::importBacklog, 0)},
+        {"maxRequests is 0; it must be at least 1", own(&NatsOptions::maxRequests, std::size_t{0})},
+        {"maxRequests" + hugeIs + "65536", own(&NatsOptions::maxRequests, huge)},
         {"maxMessageSize is 63; it must be at least 64",
          own(&NatsOptions::maxMessageSize, std::size_t{63})},
         {"maxMessageSize" + hugeIs + "1073741824", own(&NatsOptions::maxMessageSize, huge)},

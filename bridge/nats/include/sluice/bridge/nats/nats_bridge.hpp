@@ -1,9 +1,13 @@
 #pragma once
 
+#include <sluice/bridge/nats/client.hpp>
+#include <sluice/bridge/nats/detail/coding.hpp>
 #include <sluice/bridge/nats/detail/importer.hpp>
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/bridge/nats/detail/pull.hpp>
+#include <sluice/bridge/nats/detail/requests.hpp>
+#include <sluice/bridge/nats/detail/responder.hpp>
 #include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/options.hpp>
@@ -27,6 +31,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -173,18 +178,6 @@ private:
         }
         last.store(sequence, std::memory_order_relaxed);
         return OutletResult::ok;
-    }
-
-    /// Encodes the message behind the room for its envelope. Sets `size` if the result is `ok`.
-    /// Otherwise the result is `tooLarge` or `unencodable`.
-    static OutletResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
-                                   std::size_t& size) noexcept {
-        wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
-        if (wire::Codec<T>::encode(message, body)) {
-            size = body.size();
-            return OutletResult::ok;
-        }
-        return body.hasOverflowed() ? OutletResult::tooLarge : OutletResult::unencodable;
     }
 
     void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,
@@ -385,20 +378,85 @@ public:
                     options_.importBacklog);
             }
         }
-        for (detail::Link* const link : {&rest_, &high_}) {
-            const auto mayBeAway = [&] {
-                return options_.startWithoutServer && link->state() != LinkState::connected;
-            };
-            if (!mayBeAway() && !link->flush(std::chrono::seconds(2)) && !mayBeAway()) {
-                throw std::runtime_error("nats: the server has not answered within 2 seconds");
-            }
-        }
+        awaitServer();
     }
 
-    /// Stops exporting and importing. Returns false if a link was cut before all messages were sent
-    /// and handled, or if the outbox did not become empty in time. The outbox, each durable import
-    /// and each link may take up to `timeout`. It may be called repeatedly, but not by a handler of
-    /// the bus.
+    /// Returns a client, which asks the programs that serve the route. Throws std::runtime_error
+    /// with one line if the route is wrong.
+    template <class Question, class Answer>
+    [[nodiscard]] Client<Question, Answer> client(const NatsRoute& route) {
+        requireRequests<Question>(route);
+        if (requests_.load() == nullptr) {
+            auto made =
+                std::make_shared<detail::Requests>(rest_, high_, options_.maxRequests, counters_);
+            importers_.push_back(made);
+            made->start(options_.importBacklog);
+            requests_.store(made.get());
+        }
+        auto asker = std::make_shared<detail::Asker<Question, Answer>>(
+            *requests_.load(), counters_, route, options_, incarnation_);
+        exporters_.push_back(asker);
+        return Client<Question, Answer>(*asker);
+    }
+
+    /// Answers each question that a Client sends on the route, in this or another program.
+    ///
+    ///     bridge.serve<Where, Position>({"fleet.where"}, [&](const Where&) { return position; });
+    ///
+    /// The question is a message of the bus, with the client's priority and the limits of the bus.
+    /// The bus' consumer calls `handler(question)` or `handler(question, header)`, like other
+    /// handlers of the type, but not after the deadline. If the handler throws, the client receives
+    /// `refused`. If several programs serve a subject, one of them receives each question.
+    ///
+    /// Throws std::runtime_error with one line if the route is wrong, if the bus has no room for
+    /// another handler, or if the server refuses.
+    template <class Question, class Answer, class Handler>
+    void serve(const NatsRoute& route, Handler handler) {
+        static_assert(Header::hasSender, "serve() needs Traits::senders, which number questions");
+        requireRequests<Question>(route);
+        if (!served_.insert(route.subject).second) {
+            throw std::runtime_error("nats: the bridge serves " + route.subject + " already");
+        }
+        using Responder = detail::Responder<Question, Answer, AnyBus>;
+        std::shared_ptr<const typename Responder::Handler> shared;
+        if constexpr (std::is_invocable_v<Handler&, const Question&>) {
+            shared = std::make_shared<typename Responder::Handler>(
+                [handler = std::move(handler)](const Question& question, const Header&) mutable {
+                    return handler(question);
+                });
+        } else {
+            shared = std::make_shared<typename Responder::Handler>(std::move(handler));
+        }
+        std::array<Responder*, priorityCount> made{};
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            auto responder = std::make_shared<Responder>(bus_, linkOf(priority), counters_,
+                                                         options_, route, priority, shared);
+            made[static_cast<std::size_t>(priority)] = responder.get();
+            responders_.push_back(responder.get());
+            importers_.push_back(std::move(responder));
+        }
+        handlers_.push_back(bus_.template subscribe<Question>(
+            [made](const Question& question, const Header& header) {
+                for (Responder* const each : made) {
+                    each->handle(question, header);
+                }
+            }));
+        if (!handlers_.back()) {
+            throw std::runtime_error("nats: the bus has no room for the handler that serves " +
+                                     route.subject);
+        }
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            linkOf(priority).subscribe(detail::subjectOf(route, {}, priority),
+                                       *made[static_cast<std::size_t>(priority)],
+                                       options_.importBacklog, "sluice");
+        }
+        awaitServer();
+    }
+
+    /// Stops exporting, importing and serving, and ends open requests. Returns false if a link was
+    /// cut before all messages were sent and handled, or if the outbox did not become empty in
+    /// time. The outbox, each durable import and each link may take up to `timeout`. It may be
+    /// called repeatedly, but not by a handler of the bus.
     bool close(std::chrono::milliseconds timeout) noexcept {
         handlers_.clear();
         const bool isOutboxEmpty = outbox_ == nullptr || outbox_->close(timeout);
@@ -407,9 +465,16 @@ public:
             highPull_->stop(timeout);
             restPull_->stop(timeout);
         }
+        for (detail::ArrivalReceiver* const responder : responders_) {
+            responder->stop();  // before the links are closed, so that clients receive `refused`
+        }
         noters_.clear();  // until now, so that the server learns which messages were handled
         const bool isHighComplete = high_.close(timeout);
-        return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
+        const bool isRestComplete = rest_.close(timeout);
+        if (detail::Requests* const requests = requests_.load(); requests != nullptr) {
+            requests->stop();
+        }
+        return isRestComplete && isHighComplete && isOutboxEmpty;
     }
 
     /// Waits until the server has all messages that were sent before on core routes, and has stored
@@ -439,6 +504,12 @@ public:
                      s.duplicates;
         s.gaps = c.gaps, s.untracked = c.untracked;
         s.overrun = rest_.dropped() + high_.dropped();
+        s.answered = c.answered, s.timedOut = c.timedOut, s.noResponder = c.noResponder;
+        s.failedRequests = c.failedRequests, s.lateReplies = c.lateReplies;
+        const detail::Requests* const requests = requests_.load();
+        s.openRequests = requests == nullptr ? 0 : requests->open();
+        s.requests = s.answered + s.timedOut + s.noResponder + s.failedRequests + s.openRequests;
+        s.questions = c.questions, s.answers = c.answers, s.declined = c.declined;
         s.highLink = high_.state();
         s.restLink = rest_.state();
         if (outbox_ != nullptr) {
@@ -506,6 +577,27 @@ private:
             throw std::runtime_error("nats: the bridge imports " + route.subject + " already");
         }
         imports_.emplace(route.subject, route.profile);
+    }
+
+    template <class Question>
+    void requireRequests(const NatsRoute& route) {
+        require<Question>(route);
+        if (route.profile != Profile::core) {
+            throw std::runtime_error("nats: " + route.subject +
+                                     ": requests need the core profile, and the route has durable");
+        }
+    }
+
+    /// Waits until the server has all subscriptions. Throws std::runtime_error if it is slow.
+    void awaitServer() {
+        for (detail::Link* const link : {&rest_, &high_}) {
+            const auto mayBeAway = [&] {
+                return options_.startWithoutServer && link->state() != LinkState::connected;
+            };
+            if (!mayBeAway() && !link->flush(std::chrono::seconds(2)) && !mayBeAway()) {
+                throw std::runtime_error("nats: the server has not answered within 2 seconds");
+            }
+        }
     }
 
     template <class T>
@@ -583,11 +675,15 @@ private:
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
     std::set<std::pair<std::string, Profile>> imports_;
+    std::set<std::string> served_;  ///< subjects of serve()
     std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
     // The order of destruction matters: first the handlers, then the links, then the importers and
     // exporters, because threads of the links call importers and exporters.
     std::vector<std::shared_ptr<void>> exporters_;
     std::vector<std::shared_ptr<void>> importers_;
+    std::vector<detail::ArrivalReceiver*> responders_;  ///< in importers_
+    /// In importers_. Null until the first client is made.
+    std::atomic<detail::Requests*> requests_{nullptr};
     std::unique_ptr<detail::Outbox> outbox_;
     detail::Link rest_;  ///< low and medium
     detail::Link high_;

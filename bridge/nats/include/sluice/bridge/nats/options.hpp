@@ -156,6 +156,9 @@ struct NatsOptions {
     /// Core profile: the most messages of one import and priority that wait for the importer: at
     /// least 1. More messages are dropped and counted in `overrun`.
     int importBacklog = 65'536;
+    /// The most open requests of all clients, and the most questions of one subject and priority
+    /// that wait for their handler: 1 to 65,536. Further requests end as `full`.
+    std::size_t maxRequests = 1024;
     DurableOptions durable;
 };
 
@@ -202,6 +205,40 @@ enum class [[nodiscard]] OutletResult : unsigned char {
     unencodable,   ///< refused by the codec: a text is not UTF-8, for example
     undeliverable  ///< the future of confirm() only: the server will never store it
 };
+
+/// Why a request of a Client has no answer.
+enum class RequestError : unsigned char {
+    timedOut = 1,  ///< the deadline passed: the question or the answer was lost, late, or not sent
+    noResponder,   ///< no program serves the subject
+    full,          ///< no room: for open requests, in the link, or in the bus of the server
+    refused,       ///< the handler threw, or its bridge or bus was closed
+    otherSchema,   ///< the programs have different types, or other versions of them
+    tooLarge,      ///< question or answer is larger than maxMessageSize, or than the server accepts
+    unencodable,   ///< the codec refused the question or the answer
+    closed         ///< the client's bridge was closed
+};
+
+[[nodiscard]] constexpr const char* toString(RequestError error) noexcept {
+    switch (error) {
+    case RequestError::timedOut:
+        return "timedOut";
+    case RequestError::noResponder:
+        return "noResponder";
+    case RequestError::full:
+        return "full";
+    case RequestError::refused:
+        return "refused";
+    case RequestError::otherSchema:
+        return "otherSchema";
+    case RequestError::tooLarge:
+        return "tooLarge";
+    case RequestError::unencodable:
+        return "unencodable";
+    case RequestError::closed:
+        return "closed";
+    }
+    return "unknown error";
+}
 
 namespace detail {
 

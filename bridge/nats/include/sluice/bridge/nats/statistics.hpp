@@ -15,6 +15,8 @@ namespace sluice::nats {
 ///     accepted = acknowledged + undeliverable + abandoned + held
 ///     received = delivered + refused + looped + malformed + otherSchema + late
 ///              + duplicates
+///     requests = answered + timedOut + noResponder + failedRequests + openRequests
+///     questions = answers + declined + questions that wait for their handler
 struct NatsStatistics {
     std::uint64_t sent = 0;  ///< libnats or the outbox accepted the message
     /// The message was not sent: it was too large, its codec refused it, or libnats refused it
@@ -49,6 +51,18 @@ struct NatsStatistics {
     std::uint64_t untracked = 0;
     std::uint64_t overrun = 0;  ///< core profile: dropped, because the importer was too slow
 
+    std::uint64_t requests = 0;        ///< calls of Client::request()
+    std::uint64_t answered = 0;        ///< requests that have ended with an answer
+    std::uint64_t timedOut = 0;        ///< requests that have ended at their deadline
+    std::uint64_t noResponder = 0;     ///< requests for which there was no server
+    std::uint64_t failedRequests = 0;  ///< requests that have ended with another error
+    std::uint64_t openRequests = 0;    ///< requests that have not ended
+    std::uint64_t lateReplies = 0;     ///< answers to requests that had ended
+    std::uint64_t questions = 0;       ///< questions that have arrived for serve()
+    std::uint64_t answers = 0;         ///< sent with the result of a handler
+    /// Refused, or without an answer, because the deadline had passed or the link had no room.
+    std::uint64_t declined = 0;
+
     LinkState highLink = LinkState::closed;  ///< the connection of high messages
     LinkState restLink = LinkState::closed;  ///< the connection of the other messages
 
@@ -65,6 +79,10 @@ struct NatsStatistics {
         f("other_schema", otherSchema), f("late", late);
         f("duplicates", duplicates), f("gaps", gaps), f("untracked", untracked);
         f("overrun", overrun);
+        f("requests", requests), f("answered", answered), f("timed_out", timedOut);
+        f("no_responder", noResponder), f("failed_requests", failedRequests);
+        f("open_requests", openRequests), f("late_replies", lateReplies);
+        f("questions", questions), f("answers", answers), f("declined", declined);
         f("link_high", static_cast<std::uint64_t>(highLink));
         f("link_rest", static_cast<std::uint64_t>(restLink));
     }
@@ -84,6 +102,8 @@ struct Counters {
     Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
     Count delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0}, late{0}, duplicates{0},
         gaps{0}, untracked{0};
+    Count answered{0}, timedOut{0}, noResponder{0}, failedRequests{0}, lateReplies{0}, questions{0},
+        answers{0}, declined{0};
 };
 
 }  // namespace detail

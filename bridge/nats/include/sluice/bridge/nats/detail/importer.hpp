@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/send_result.hpp>
+#include <sluice/bridge/nats/detail/coding.hpp>
 #include <sluice/bridge/nats/detail/duplicate_filter.hpp>
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/subject.hpp>
@@ -11,7 +12,6 @@
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/codec.hpp>
-#include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <array>
@@ -131,21 +131,19 @@ public:
             envelope.sequence > largestSequence) {
             return refuseGarbage();
         }
-        const bool isOfOurSchema = envelope.schemaHash == schema_;
-        if (envelope.type != type_ ||
-            (wire::detail::needsSameSchema<wire::Codec<T>> && !isOfOurSchema)) {
+        if (envelope.type != type_ || !isReadableAs<T>(envelope.schemaHash)) {
             return refuseSchema();
         }
         if (envelope.origin == context_.origin) {
             return countedAs(counters.looped, Verdict::taken);
         }
         std::optional<T> message;
-        const Reading reading = read(data, size, message);
+        const Reading reading = decodeBody(data, size, message);
         if (reading == Reading::noMemory) {
             return countedAs(counters.refused, Verdict::later);
         }
         if (reading == Reading::unreadable) {
-            return isOfOurSchema ? refuseGarbage() : refuseSchema();
+            return envelope.schemaHash == schema_ ? refuseGarbage() : refuseSchema();
         }
         DuplicateFilter* const run = runOf(envelope);
         if (run != nullptr && !run->isFresh(envelope.sequence)) {
@@ -190,21 +188,6 @@ private:
     Verdict refuseSchema() noexcept {
         reporter_.report({"messages of another version or type arrive"});
         return countedAs(context_.counters.otherSchema, Verdict::never);
-    }
-
-    enum class Reading : unsigned char { ok, unreadable, noMemory };
-    /// Decodes the message. If the constructor or the codec throws, the message is unreadable.
-    static Reading read(const unsigned char* data, std::size_t size,
-                        std::optional<T>& message) noexcept {
-        try {
-            const auto error = wire::Codec<T>::decode(data + wire::envelopeSize,
-                                                      size - wire::envelopeSize, message.emplace());
-            return error == wire::DecodeError::none ? Reading::ok : Reading::unreadable;
-        } catch (const std::bad_alloc&) {
-            return Reading::noMemory;
-        } catch (...) {
-            return Reading::unreadable;
-        }
     }
 
     /// Returns the run of the sender, and makes it if it is new. Null if there are

@@ -34,6 +34,24 @@ protected:
     ~Receiver() = default;
 };
 
+/// A question or an answer. Valid until receive() returns.
+struct Arrival {
+    const char* subject;
+    const char* reply;  ///< the subject for the answer; null: none
+    const unsigned char* bytes;
+    std::size_t size;
+    bool isNoResponder;  ///< the answer of the server to a question that nobody receives
+};
+class ArrivalReceiver {
+public:
+    virtual void receive(const Arrival& arrival) noexcept = 0;
+    /// Refuses what is still open, and what arrives later. The owner calls it.
+    virtual void stop() noexcept = 0;
+
+protected:
+    ~ArrivalReceiver() = default;
+};
+
 /// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
 ///
 ///     Link link(options, "rest");
@@ -60,12 +78,23 @@ public:
     /// Keeps a message until the link's thread sends it. Never waits for the server. Returns false
     /// if the link has no room for it, if it is larger than maxPayload(), or if the link is closed.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
-                               std::size_t size) noexcept;
+                               std::size_t size) noexcept {
+        return publish(subject, bytes, size, "", Clock::time_point::max());
+    }
+    using Clock = std::chrono::steady_clock;
+    /// The same for a question or an answer. A question has a subject for its answer; an answer has
+    /// an empty one. Without a connection until the deadline, the message is not sent.
+    [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes, std::size_t size,
+                               const char* reply, Clock::time_point deadline) noexcept;
 
     /// Passes the messages of a subject to the receiver, which must live until close(). At most
     /// `backlog` messages wait for the receiver; more are dropped. Throws std::runtime_error if the
     /// subject is wrong.
     void subscribe(const std::string& subject, Receiver& receiver, int backlog);
+    /// The same for questions and answers. With `queue`, only one of the subscriptions with this
+    /// queue, in all programs, receives a message.
+    void subscribe(const std::string& subject, ArrivalReceiver& receiver, int backlog,
+                   const char* queue = nullptr);
 
     /// The number of messages that were dropped before close() because a receiver was slow.
     [[nodiscard]] std::uint64_t dropped() const noexcept;

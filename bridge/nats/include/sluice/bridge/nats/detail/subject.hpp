@@ -30,6 +30,17 @@ inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
     return hash;
 }
 
+/// The same for the questions and the answers of a route. They differ, so that no importer takes a
+/// question for a message.
+inline std::uint32_t questionTypeOf(NatsRoute route) {
+    route.subject += '?';
+    return typeOf(route);
+}
+inline std::uint32_t answerTypeOf(NatsRoute route) {
+    route.subject += '!';
+    return typeOf(route);
+}
+
 inline std::string durableSubject(const std::string& stream, Priority priority,
                                   const std::string& subject) {
     return stream + "." + toString(priority) + "." + subject;

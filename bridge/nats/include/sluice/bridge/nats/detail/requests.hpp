@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sluice/bridge/nats/detail/link.hpp>
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/statistics.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace sluice::nats::detail {
+
+/// The open requests of a bridge. NatsBridge makes one for its first client.
+///
+/// Each request has a number, the last part of the subject on which its answer arrives. Whoever
+/// takes the number out of the table ends the request: the thread of an inbox with the answer, the
+/// thread of the deadlines, a send that the link refuses, or stop(). So each request ends once.
+///
+/// Threads: any thread may call send() and open(). The owner calls stop().
+class Requests final : ArrivalReceiver {
+public:
+    using Clock = Park::Clock;
+    /// Ends a request, with an answer, or with null and an error. Runs without a lock.
+    using End = std::function<void(const Arrival* answer, RequestError error)>;
+
+    Requests(Link& rest, Link& high, std::size_t most, Counters& counters);
+    /// Subscribes the inboxes. They use this object until the links are closed. Throws
+    /// std::runtime_error if libnats refuses.
+    void start(int backlog);
+    Requests(const Requests&) = delete;
+    Requests& operator=(const Requests&) = delete;
+    ~Requests() { stop(); }
+
+    /// Sends a question. Does not wait. If the link refuses the question, calls `end` before it
+    /// returns. Throws std::bad_alloc; then `end` is not called.
+    void send(Priority priority, const char* subject, const unsigned char* bytes, std::size_t size,
+              Clock::time_point deadline, End end);
+    /// Ends all requests as `closed`, also later ones.
+    void stop() noexcept override;
+    [[nodiscard]] std::size_t open() const noexcept;
+
+private:
+    struct Open {
+        Clock::time_point deadline;
+        End end;
+    };
+    using Table = std::map<std::uint64_t, Open>;
+
+    void receive(const Arrival& answer) noexcept override;
+    void run() noexcept;
+    /// Removes a request from the table. Null if it has ended.
+    Table::node_type take(std::uint64_t number) noexcept;
+
+    Link& rest_;
+    Link& high_;
+    const std::size_t most_;
+    Counters& counters_;
+    const std::string inbox_;
+    mutable std::mutex mutex_;  ///< guards the following
+    std::condition_variable changed_;
+    Table table_;
+    std::uint64_t last_ = 0;  ///< number of the last request
+    /// When the thread checks the deadlines again: at the earliest one, or before.
+    Clock::time_point next_ = Clock::time_point::max();
+    bool isStopped_ = false;
+    std::thread thread_;
+};
+
+}  // namespace sluice::nats::detail

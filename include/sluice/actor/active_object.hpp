@@ -102,14 +102,14 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Posts must not wait before the start, because no thread makes room then.
+    /// Posts before the start must not wait, because no thread would make room.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {
         return MailboxBus::Clock::now();
     }
-    /// Makes the object's thread check its timers; notifyAll() contains the fences.
+    /// Makes the object's thread check its timers.
     void wakeOwner() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
@@ -297,12 +297,12 @@ protected:
         }
     }
 
-    /// For LastValue<T, MailboxBus> members of the class; their handlers run like handle().
+    /// The mailbox, for LastValue<T, MailboxBus> members, whose handlers run like handle().
     [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
     /// Handles queued messages and due timers on the calling thread, for tests of an object that is
-    /// never started. Returns their number, or 1 if a handler throws, which ends the batch. If
-    /// coroutines may still wait, call stop() before the destructor.
+    /// never started. Returns the number of handler calls, or 1 if a handler throws, which ends the
+    /// batch. If coroutines may still wait, call stop() before the destructor.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -341,7 +341,7 @@ private:
     }
 
     /// Discards the messages of a closed object that has no thread. Returns false if the object has
-    /// a thread, or if another thread ends it. Waits for a running start().
+    /// a thread, or if another thread ends the object. Waits for a running start().
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
@@ -458,11 +458,10 @@ private:
     }
 #endif
 
-    /// changed() is also notified when the object is closed, to end the wait before a restart.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;
-    /// Odd while the thread is awake, grows by 1 at each sleep and wake-up; written by the thread.
+    /// Grows by 1 at each sleep and wake-up of the thread; an odd number means awake.
     SingleWriterCounter<Platform> turns_;
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread

@@ -52,7 +52,7 @@ struct BasicActorTraits : MailboxTraits, ObjectTraits {
     /// The quota of the mailbox, which is part of the object: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
-    /// Returns false on threads that run handlers: they must not wait for a free slot.
+    /// Returns false on threads that run handlers, which must not wait for a free slot.
     static bool mayWait() noexcept { return !HandlerThread<StdPlatform>::isHere(); }
 
     // A mailbox has no subscriptions, so its handler tables are as small as possible.

@@ -141,9 +141,9 @@ private:
 /// set maxCoroutines; it takes its arguments by value, and a handler starts it with run(). A
 /// coroutine continues on the object's thread, between two handlers.
 ///
-/// The result of co_await `request<Reply>(question, timeout)` is an Expected<Reply, RequestError>;
-/// that of `awaitPost(message, timeout)`, for an object whose traits set awaitedPosts, is a
-/// SendResult. Timeouts use the clock of the coroutine's object.
+/// co_await `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>. co_await
+/// `awaitPost(message, timeout)` gives a SendResult, and needs an object whose traits set
+/// awaitedPosts. Timeouts use the clock of the coroutine's object.
 ///
 /// Errors: run() returns false for a closed object, or if Traits::maxCoroutines coroutines exist.
 /// An exception of a coroutine counts as an exception of a handler. The object destroys waiting

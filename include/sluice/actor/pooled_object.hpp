@@ -168,7 +168,7 @@ public:
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
-    /// Waits for a free slot for at most `timeout`, if awaitedPosts is set; not in a handler.
+    /// Waits for a free slot for at most `timeout`, but never in a handler. Needs awaitedPosts.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -223,7 +223,7 @@ protected:
     struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    /// The states before the end, in this order.
+    /// The states of an object that has not ended, in this order.
     enum class Closing : unsigned char {
         unstarted,
         no,

@@ -87,8 +87,7 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker and returns true, after which detach() must follow; returns false if the
-    /// wait has ended.
+    /// Registers a waker. Returns false if the wait has ended; otherwise detach() must follow.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker,
@@ -172,8 +171,8 @@ private:
 /// another thread. reply() never waits. get() waits until the reply, the cancellation or the
 /// deadline, so objects that request from each other in a cycle continue after their deadlines.
 ///
-/// Errors: a request is cancelled if it is destroyed without a reply: discarded, dropped, or its
-/// handler threw. std::bad_alloc and exceptions from moving the question or the reply propagate.
+/// Errors: a request that is destroyed without a reply is cancelled, for example if its handler
+/// threw. std::bad_alloc and exceptions from moving the question or the reply propagate.
 ///
 /// Performance: one allocation per request.
 
@@ -334,8 +333,8 @@ public:
         }
     }
 
-    /// Posts a request by calling post(BasicRequest&&), which returns a SendResult. The object's
-    /// executor matters only if it is manual.
+    /// Posts a request by calling post(BasicRequest&&), which returns a SendResult. `executor` is
+    /// the object's manual executor, or null.
     template <class Post>
     static Future make(Question&& question, TimePoint deadline, Post post,
                        detail::HandlerWait* executor = nullptr) {
@@ -379,7 +378,7 @@ public:
     mutable Question question;
 
 private:
-    // Leaves cell_ null: a cell allocated here would leak if moving the question threw.
+    // The constructor allocates no cell, which would leak if moving the question threw.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()

@@ -54,7 +54,7 @@ struct On {};
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row that defers a message: the machine keeps it until it is in a state that does not defer it.
+/// A row that defers a message: the machine keeps the message until a state does not defer it.
 template <class State, class Message>
 struct Defer {};
 
@@ -399,7 +399,7 @@ class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Copies a message, with the strong guarantee. Returns false above Capacity messages.
+    /// Stores a copy of a message, unless copying throws. Returns false above Capacity messages.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,
@@ -520,16 +520,18 @@ struct MachineTraits {
 ///     machine.start();
 ///     machine.handle(Start{});
 ///
-/// Order: a change calls the guard, the exits from the inside out up to the innermost state that
-/// contains source and target, the actions, and the entries from the outside in. A change to the
-/// same state leaves and enters that state. Each change then offers deferred messages in order.
+/// Order: a change calls the guard, then the exits from the inside out, the actions, and the
+/// entries from the outside in. States that contain both source and target are neither left nor
+/// entered. A change to the same state leaves and enters that state. Each change then offers
+/// deferred messages in order.
 ///
 /// Thread safety: one thread at a time may use a machine. Guards, actions, enter() and exit() must
-/// not call start(), stop() or handle() of their own machine, which ends the program with a
-/// message; they may post a message instead.
+/// not call start(), stop() or handle() of their own machine: such a call ends the program with a
+/// message. They may post a message instead.
 ///
-/// Errors: if a user's function throws, the machine stays in the innermost state that was entered
-/// and not left, or stops if there is none. A deferred message being handled is dropped.
+/// Errors: if a user's function throws, the machine stays in the innermost state that it has
+/// entered and not left, or stops without such a state. A deferred message being handled is
+/// dropped.
 ///
 /// Performance: one table look-up per message, no heap, and room for maxDeferred messages.
 template <class Context, class First, class Table, class Traits = MachineTraits>

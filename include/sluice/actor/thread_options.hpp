@@ -16,8 +16,8 @@ enum class SchedulingPolicy : unsigned char {
 struct ThreadOptions {
     /// The thread's name in debuggers and `top -H`, at most 15 bytes. The name is copied.
     const char* name = "";
-    /// The only processor to run on; without a value, those of the thread that calls start(), on
-    /// Windows those of the program.
+    /// The only processor to run on. Without a value, the thread inherits the processors of the
+    /// caller of start(), or of the program on Windows.
     std::optional<unsigned> processor{};
     SchedulingPolicy policy = SchedulingPolicy::inherited;
     /// The priority: 1 to 99 for fifo and roundRobin on Linux; 1, 2 or 15 for roundRobin on

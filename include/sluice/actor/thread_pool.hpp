@@ -55,7 +55,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Where to notify a thread of a new task: at nextAlarm_ only if no other worker sleeps.
+    /// The Park to notify of a new task. The timekeeper is notified if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -118,9 +118,6 @@ public:
     }
 
 private:
-    // Invariant (docs/algorithms/actors.md): an alarm and a sleeping thread imply a timekeeper,
-    // isTimekeeperMissing_, or a woken thread.
-
     [[nodiscard]] bool hasTimekeeper() const noexcept {
         return hasTimekeeper_.load(std::memory_order_relaxed);  // hint
     }
@@ -163,7 +160,7 @@ private:
     std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written with the lock
     std::atomic<bool> hasTimekeeper_{false};  ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
-    /// True if a sleeper must become the timekeeper. Set under the lock, cleared by the waker.
+    /// True if a sleeping thread must become the timekeeper (invariant: docs/algorithms/actors.md).
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 
@@ -451,7 +448,7 @@ private:
 
     using Guard = detail::IdleThreads::Guard;
 
-    /// The maximum number of tasks that a thread runs for its own handlers before a queued task.
+    /// The maximum number of next tasks that a worker runs in a row before a queued task.
     static constexpr unsigned mostInARow = 32;
     /// An idle thread takes the next task of a worker whose handler has run for 1 to 2 intervals.
     static constexpr std::chrono::milliseconds watchInterval{1};

@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// A wait of a coroutine; listed from add() until its waker is called, or until remove().
+    /// A coroutine's wait for room, in the list from add() until the waker's call or remove().
     class Wait {
     public:
         explicit Wait(Waker& waker) noexcept : waker_(waker) {}
@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications: read it before an attempt to post, and pass it to add().
+    /// The number of notifications so far, for add(). Read the number before an attempt to post.
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }
@@ -146,7 +146,7 @@ struct PostToAwait {
     return result == SendResult::full;
 }
 
-/// The waits of posts to an object for a free slot.
+/// Threads and coroutines that wait for a free slot in an object's mailbox.
 struct RoomWaits {
     Park roomMade_;                     ///< threads
     RoomWaiters<StdPlatform> waiters_;  ///< coroutines
@@ -174,7 +174,7 @@ public:
 
 protected:
     /// Calls tryOnce() until a slot is free or `timeout` passes, but only once in a handler.
-    /// Returns the last result. `manual` is the object's executor if it is manual.
+    /// Returns the last result. `manual` is the object's executor if that is manual, or null.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {

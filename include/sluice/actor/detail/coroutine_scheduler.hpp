@@ -207,7 +207,7 @@ private:
     std::size_t count_ = 0;  ///< coroutines that have not ended
 };
 
-/// The coroutines of an object, whose Base is Timing.
+/// Adds coroutines to an object; Base is Timing.
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;

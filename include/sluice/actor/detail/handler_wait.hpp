@@ -39,14 +39,15 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// A thread calls beforeWait() before it waits for an object. Makes other threads run the task
-    /// that this thread would run next; without other threads, runs the task itself.
+    /// Hands the task that the calling thread would run next to other threads. Without other
+    /// threads, runs the task. Call beforeWait() before a thread waits for an object.
     virtual void beforeWait() = 0;
     /// The present time of the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Returns true if the calling thread runs all objects and the clock: no wait may block.
+    /// Returns true if the calling thread runs all objects and the clock, so that no wait may
+    /// block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// For manual executors: runs objects, and advances the clock from timer to timer, until
     /// isOver() or the deadline. Returns the result of isOver().
@@ -60,9 +61,8 @@ public:
         }
     }
 
-    /// A Current marks its thread as running a task of an executor. The running object creates the
-    /// Current, because a shared library may have its own `current_`, unknown to the executor's
-    /// code.
+    /// Marks its thread as running a task of an executor. Objects, not executors, create a Current,
+    /// because a shared library may have its own `current_`.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

@@ -58,7 +58,7 @@ public:
             return result = publish();
         }
     }
-    /// release() follows when a message of this type has been handled or discarded.
+    /// Call release() when a message of this type has been handled or discarded.
     template <class T>
     void release() noexcept {
         if constexpr (limit<T> != 0) {

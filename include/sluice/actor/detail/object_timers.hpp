@@ -67,7 +67,7 @@ public:
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
     /// Requires a non-empty heap.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
-    /// TimePoint::max() if the heap is empty.
+    /// The earliest deadline, or TimePoint::max() if the heap is empty.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return isEmpty() ? TimePoint::max() : nodes_[0].deadline;
     }
@@ -105,8 +105,7 @@ private:
         }
     };
 
-    /// With four children per node, in two cache lines, the tree is half as deep.
-    static constexpr std::size_t width = 4;
+    static constexpr std::size_t width = 4;  ///< children of a node, which fit two cache lines
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
     void put(std::size_t node, const Node& value) noexcept {
@@ -162,7 +161,7 @@ class ObjectTimers {
     /// The maximum number of timers fired before the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// Replaces earlier deadlines, whose difference from the present time could overflow.
+    /// The earliest deadline in use, because differences from earlier times could overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {
@@ -290,7 +289,7 @@ private:
         (entry.isHigh ? high_ : others_).insert(index, entry.deadline);
     }
 
-    /// The heap has one index more than timers, because its indices are those of the slots.
+    /// The heap has one index more than maxTimers, for the spare slot of TimerSlots.
     using Queue = DeadlineHeap<TimePoint, Traits::maxTimers + 1>;
     Queue high_;                           ///< the timers of high priority
     Queue others_;                         ///< the other timers
@@ -298,7 +297,7 @@ private:
     Slots slots_;
 };
 
-/// Replaces the timers of an object that has none.
+/// Stands in for the timers of an object without timers.
 struct NoTimers {
     static bool cancel(Timer /*timer*/) noexcept { return false; }
     static std::uint64_t fired() noexcept { return 0; }
@@ -431,8 +430,7 @@ private:
             }
             Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
             if (!timer && this->isHere()) {
-                // A handler may have cancelled timers whose slots takeChanges() has not freed yet.
-                timers_.takeChanges();
+                timers_.takeChanges();  // frees the slots of cancelled timers
                 timer = timers_.arm(first, period, options, std::forward<T>(message));
             }
             this->wakeOwner();
@@ -441,8 +439,8 @@ private:
     }
 };
 
-/// Adds coroutines to an object with timers; Base is Timing. An object with coroutines must include
-/// <sluice/actor/coroutine.hpp>, which contains their specialisation.
+/// Adds coroutines to an object; Base is Timing. The specialisation for objects with coroutines is
+/// in <sluice/actor/coroutine.hpp>.
 template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
 class Coroutines;
 

@@ -38,7 +38,7 @@ namespace sluice::detail {
 
 #if defined(_WIN32)
 
-/// A thread with options, which are set before it runs.
+/// A thread whose options are set before the thread runs.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    /// A number that Windows refuses if the policy has no such priority.
+    /// The priority's number on Windows, or an invalid number if the policy lacks the priority.
     static int priorityOf(const ThreadOptions& options) noexcept {
         const bool isZero = options.policy == SchedulingPolicy::other;
         if (options.policy == SchedulingPolicy::inherited) {

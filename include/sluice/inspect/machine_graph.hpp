@@ -9,7 +9,7 @@
 
 namespace sluice::detail {
 
-/// The compiler's text of a function, with the name of the template argument.
+/// The compiler's signature of this function, which contains the template argument's name.
 template <auto Function>
 constexpr std::string_view textOfFunction() noexcept {
     return SLUICE_FUNCTION_TEXT;
@@ -39,8 +39,8 @@ constexpr std::string_view nameOf(Do<Function> /*action*/) noexcept {
 }
 
 /// Prints a machine as text for Graphviz. A state is a node `s<number>`, or a cluster if it has
-/// inner states. An arrow from or to a cluster begins or ends at its border. A point has an arrow
-/// to the initial state of a cluster, or of the machine.
+/// inner states. An arrow from or to a cluster begins or ends at its border. The arrow from a point
+/// leads to the initial state of a cluster, or of the machine.
 template <class Table, class... Rows>
 class MachineGraph {
 public:
@@ -85,7 +85,7 @@ private:
         char letter;
         std::size_t state;
     };
-    /// Text that stands between quotation marks.
+    /// A text in quotation marks.
     struct Quoted {
         std::string_view text;
     };
@@ -120,8 +120,7 @@ private:
         }
     }
 
-    /// Writes the point of `state` and its arrow. If `state` is `none`, it is the point of the
-    /// whole machine.
+    /// Writes the point of `state`, or of the machine if `state` is `none`, and the point's arrow.
     template <class Write>
     static void initial(Write& write, std::size_t state, std::size_t target) {
         const Node point{'i', state};
@@ -151,8 +150,8 @@ private:
         }
     }
 
-    /// Writes the borders at which an arrow begins and ends. Only borders that the arrow crosses,
-    /// because Graphviz warns of others.
+    /// Writes the borders at which an arrow begins and ends. Omits borders that the arrow does not
+    /// cross, because Graphviz warns of them.
     template <class Write>
     static void border(Write& write, std::size_t from, std::size_t to) {
         if (isCluster(from) && !Table::contains(from, to)) {
@@ -201,8 +200,8 @@ struct MachineGraphOf<StateMachine<Context, First, Transitions<Rows...>, Traits>
 
 namespace sluice {
 
-/// Writes the table of a StateMachine as text for Graphviz: calls write(std::string_view) for each
-/// piece. It allocates nothing.
+/// Writes the table of a StateMachine as text for Graphviz, by calling write(std::string_view) for
+/// each piece. writeGraph() allocates nothing.
 ///
 ///     sluice::writeGraph<Machine>([](std::string_view piece) { std::cout << piece; });
 template <class Machine, class Write>

@@ -28,21 +28,21 @@ namespace sluice {
 /// Thread safety: any thread may call any member. The report runs with a lock held, so it must not
 /// call the watchdog.
 ///
-/// Errors: those of std::thread and setupError(). A handler is reported once, between `limit` and
-/// `limit` plus two intervals after it began, even if the system does not run its thread.
-/// failedReports() counts the reports that threw.
+/// Errors: those of std::thread and setupError(). A handler is reported once, at most two intervals
+/// after `limit` has passed, even while the handler's thread is preempted. failedReports() counts
+/// the reports that threw.
 ///
-/// Performance: free for the objects, because a check compares counts that they keep anyway.
+/// Performance: free for the objects, because a check compares counts that objects keep anyway.
 /// watch() and start() allocate.
 class Watchdog {
     struct Entry;
 
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    /// Receives the object's name and the least time that its handler has run.
+    /// Receives the object's name, and the minimum time for which the handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
-    /// Watches the object while it exists. Destroy it before the object and the watchdog.
+    /// Watches an object until the Watch is destroyed, which must precede the watchdog's end.
     class [[nodiscard]] Watch {
     public:
         Watch(Watch&& other) noexcept
@@ -85,8 +85,7 @@ public:
         return Watch(*this, entries_.back());
     }
 
-    /// Checks all objects and reports, for a program with a loop of its own. `now` must never
-    /// decrease.
+    /// Checks all objects once, for programs with a loop of their own. `now` must never decrease.
     void look(TimePoint now = std::chrono::steady_clock::now()) {
         const Guard guard(mutex_);
         for (Entry& entry : entries_) {
@@ -95,7 +94,7 @@ public:
     }
 
     [[nodiscard]] std::uint64_t failedReports() const noexcept {
-        return failedReports_.load(std::memory_order_relaxed);  // relaxed: no data follows
+        return failedReports_.load(std::memory_order_relaxed);  // value only
     }
 
     // ---- Any thread: what the last check has found
@@ -111,7 +110,7 @@ public:
         return reportCount_.load(std::memory_order_relaxed);
     }
 
-    /// Starts a thread that checks once in each interval. Call it once. Fails as setupError()
+    /// Starts a thread that checks once in each interval. Call start() once. Fails as setupError()
     /// describes if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
         if (interval <= interval.zero()) {
@@ -188,7 +187,7 @@ private:
     std::mutex mutex_;
     std::list<Entry> entries_;                     ///< guarded by mutex_
     std::atomic<std::uint64_t> failedReports_{0};  ///< written with mutex_
-    // Written with mutex_. Relaxed: no data follows.
+    // Written with mutex_. Relaxed: value only.
     std::atomic<std::uint64_t> reportCount_{0};
     std::atomic<std::size_t> lateCount_{0};
     std::atomic<const char*> lateName_{""};

@@ -32,9 +32,7 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    // enqueue(...) is a template, so that programs may add an enqueue() without arguments. The
-    // template has no type parameters, so that &enqueue<First, A...> names one function.
-    template <int = 0>
+    template <int = 0>           // see EventQueue
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <eventpp/internal/language.h>
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
 
 #include <eventpp/mixins/mixinheterfilter.h>
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
@@ -17,3 +19,5 @@ using HeterEventDispatcherBase = sluice::HeterEventDispatcher<Event, PrototypeLi
 }  // namespace internal_
 
 }  // namespace eventpp
+
+#endif

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <eventpp/internal/language.h>
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
 
 #include <eventpp/eventpolicies.h>
 #include <sluice/eventpp/ordered_queue_list.hpp>
@@ -13,3 +15,5 @@ using sluice::OrderedQueueList;
 using sluice::OrderedQueueListCompare;
 
 }  // namespace eventpp
+
+#endif

@@ -83,6 +83,7 @@ public:
         return MailboxBus::capacity();
     }
     [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
+    [[nodiscard]] typename Traits::Trace& trace() noexcept { return mailbox_.trace(); }
     /// For Requesting.
     [[nodiscard]] static HandlerWait* manualExecutor() noexcept { return nullptr; }
 
@@ -322,7 +323,7 @@ private:
             if constexpr (IsPosted && Traits::awaitedPosts) {
                 object.notifyOneOfRoom();  // of the previous message's slot
             }
-            const detail::OnExit release{[this] {
+            const detail::OnExit release{[&] {
                 if constexpr (IsPosted && Traits::template maxInFlight<T> != 0) {
                     object.inFlight_.template release<T>();
                 }

@@ -280,6 +280,7 @@ public:
 
     /// The wait strategy of the consumer, such as EventFdWait.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
+    [[nodiscard]] typename Traits::Trace& trace() noexcept { return trace_; }
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
@@ -414,6 +415,11 @@ private:
         return most;
     }
 
+    template <Priority P>
+    SLUICE_ALWAYS_INLINE void trace(TraceStep step, const QueuedMessage& queued) noexcept {
+        trace_.record(step, queued.typeIndex(), P, queued.idOrZero());
+    }
+
     template <class T, class Options, class Waiting, class... Args>
     SLUICE_ALWAYS_INLINE SendResult publishOne(const Options& options, const Waiting& waiting,
                                                Args&&... args) {
@@ -456,6 +462,7 @@ private:
             }
             if (sent.result != SendResult::ok) {
                 counts_.template rejected<P>(type, sent.result, count);
+                trace_.record(TraceStep::refused, type, P, 0);
                 return sent;
             }
         }
@@ -505,6 +512,7 @@ private:
             }
             build(queued);
             queued.complete(fields, P, time_, claim);
+            trace<P>(TraceStep::published, queued);
             claim.commit();
             end.isOfMessage = true;
             ++end.committed;
@@ -617,6 +625,8 @@ private:
                     bus.time_.handled(queued.timeStamp, P, bus.counts_);
                 }
             }
+            const bool isHandled = outcome == ConsumeOutcome::handled;
+            bus.template trace<P>(isHandled ? TraceStep::ends : TraceStep::dropped, queued);
             queued.destroy();
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
@@ -720,6 +730,7 @@ private:
     template <class Delivery>
     SLUICE_ALWAYS_INLINE void callHandlers(Delivery& delivery) noexcept {
         QueuedMessage& queued = delivery.queued;
+        trace<Delivery::priority>(TraceStep::begins, queued);
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
             static constexpr std::size_t type = List::template indexOf<T>;
@@ -741,6 +752,7 @@ private:
     template <class Delivery, class Visitor>
     SLUICE_ALWAYS_INLINE static void visit(Delivery& delivery, Visitor& visitor) {
         QueuedMessage& queued = delivery.queued;
+        delivery.bus.template trace<Delivery::priority>(TraceStep::begins, queued);
         delivery.outcome = ConsumeOutcome::failed;  // unless the visitor returns
         queued.visit([&](auto& message) {
             if (!detail::callVisitor(visitor, message, queued.header())) {
@@ -858,6 +870,7 @@ private:
 
     // With Producers::one: true while the publisher constructs a message.
     alignas(line) bool isBuilding_ = false;
+    typename Traits::Trace trace_;
 
     /// The number of unhandled last values, and the closed mark.
     typename Platform::template Atomic<unsigned> valueCount_{0};

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -47,6 +48,13 @@ struct BusObserver {
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
 };
 
+enum class TraceStep : unsigned char { published, refused, dropped, begins, ends };
+
+/// Receives the steps of each message: see FlightTrace. This default costs nothing.
+struct NoTrace {
+    static void record(TraceStep, std::size_t /*typeIndex*/, Priority, std::uint64_t) noexcept {}
+};
+
 /// The settings of a bus, besides those of QueueTraits:
 struct FullBusTraits : QueueTraits {
     using Wait = Park;  ///< how the consumer waits for messages, and publishers for room
@@ -54,6 +62,7 @@ struct FullBusTraits : QueueTraits {
     static bool mayWait() noexcept { return true; }
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
+    using Trace = NoTrace;
 
     /// The message quota of high priority; at least 2. Low priority gets 60 % of `depth`, and
     /// medium priority 80 %. If the depth is a power of two, the bus contains 3 * depth slots.

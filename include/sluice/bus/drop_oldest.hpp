@@ -104,7 +104,7 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/bus.md), besides those of MpmcRing:
-    //   E1 taken: consumeWhile -> isDrained.
+    //   E1 taken: consumeWhile, by way of the passed slot -> isDrained.
     //   E2 gone: consumeWhile -> isDrained.
 
     struct Handling {
@@ -126,6 +126,7 @@ struct RingFor<RingKind::dropOldest, T, Room, Traits> {
         const bool hasPassed = bus.template ring<P>().dropExcess([&](T& queued) noexcept {
             bus.counts_.sawUsed(Room);
             bus.counts_.template count<P, PublishOutcome::dropped>(queued.typeIndex(), 1);
+            bus.template trace<P>(TraceStep::dropped, queued);
             queued.destroy();
         });
         if (hasPassed) {

@@ -108,7 +108,9 @@ private:
         [[nodiscard]] SendResult result() const noexcept { return claim_.result(); }
 
         void commit() noexcept {
-            std::exchange(queued_, nullptr)->complete(fields_, P, end_.bus.time_, claim_);
+            QueuedMessage& queued = *std::exchange(queued_, nullptr);
+            queued.complete(fields_, P, end_.bus.time_, claim_);
+            end_.bus.template trace<P>(TraceStep::published, queued);
             claim_.commit();
             end_.isOfMessage = true;
             ++end_.committed;

@@ -280,6 +280,12 @@ public:
     [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
 
     const MessageHeader<Traits>& header() const noexcept { return *this; }
+    [[nodiscard]] std::uint64_t idOrZero() const noexcept {
+        if constexpr (Traits::ids) {
+            return this->id;
+        }
+        return 0;
+    }
 
     [[nodiscard]] bool hasExpired() const noexcept {
         if constexpr (Traits::expiry) {

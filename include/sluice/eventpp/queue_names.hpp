@@ -32,7 +32,9 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    template <int = 0>           // see EventQueue
+    // enqueue(...) is a template, so that programs may add an enqueue() without arguments. The
+    // template has no type parameters, so that &enqueue<First, A...> names one function.
+    template <int = 0>
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
 

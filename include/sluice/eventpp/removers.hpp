@@ -118,7 +118,8 @@ public:
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;
-        // E1 handle. Relaxed on failure: own variable.
+        // E1 handle, source: handle_ is written before a release of state_, which the thread of the
+        // last call acquires. Relaxed on failure: only this thread has the handle then.
         if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
                                             std::memory_order_relaxed)) {
             handle_.remove();
@@ -126,13 +127,11 @@ public:
     }
 
 private:
-    // Happens-before edge E1 handle: added -> requestRemoval.
-
     enum class State : unsigned char { adding, added, requested };
 
     void requestRemoval() {
         State expected = State::adding;
-        // E1 handle
+        // E1 handle, target.
         if (!state_.compare_exchange_strong(expected, State::requested,
                                             std::memory_order_acquire)) {
             handle_.remove();
@@ -293,20 +292,23 @@ private:
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
 /// removed before its last call, and runs exactly as often as requested, even if several threads
-/// call it. A call that throws also counts. Copies of the target share the count, and
-/// keep the spent listener. No other thread may destroy one while another one is called.
+/// call it. A call that throws also counts. Copies of the target share the count;
+/// their spent listeners stay in their lists and are not called.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
 
 public:
+    using Handle = typename Target::Handle;
+
     explicit CounterRemover(Target& target) noexcept : target_(&target) {}
 
 private:
     struct Countdown {
         template <class... Args>
         detail::Turn next(const Args&...) noexcept {
-            int left = callsLeft.load(std::memory_order_relaxed);  // value only
+            // Relaxed: threads share no data through this number.
+            int left = callsLeft.load(std::memory_order_relaxed);
             while (left > 0 &&
                    !callsLeft.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
             }
@@ -319,7 +321,7 @@ private:
     };
 
     template <class Put, class Listener>
-    auto add(const Put& put, Listener&& listener, int triggerCount = 1) {
+    Handle add(const Put& put, Listener&& listener, int triggerCount = 1) {
         return detail::addSelfRemoving<Countdown>(*target_, put, std::forward<Listener>(listener),
                                                   triggerCount < 1 ? 1 : triggerCount);
     }
@@ -349,6 +351,8 @@ class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Tar
     friend detail::Adders<ConditionalRemover, Target>;
 
 public:
+    using Handle = typename Target::Handle;
+
     explicit ConditionalRemover(Target& target) noexcept : target_(&target) {}
 
 private:
@@ -356,7 +360,8 @@ private:
     struct Until {
         template <class... Args>
         detail::Turn next(Args&... args) {
-            if (ended.load(std::memory_order_relaxed)) {  // value only
+            // Relaxed: threads share no data through this flag.
+            if (ended.load(std::memory_order_relaxed)) {
                 return detail::Turn::none;
             }
             if (!holds(args...)) {
@@ -383,7 +388,7 @@ private:
     };
 
     template <class Put, class Listener, class Condition>
-    auto add(const Put& put, Listener&& listener, Condition&& condition) {
+    Handle add(const Put& put, Listener&& listener, Condition&& condition) {
         return detail::addSelfRemoving<Until<std::decay_t<Condition>>>(
             *target_, put, std::forward<Listener>(listener), std::forward<Condition>(condition));
     }

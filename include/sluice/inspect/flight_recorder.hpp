@@ -1,0 +1,370 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/shared_registry.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/base/thread_slots.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/inspect/detail/perfetto_writer.hpp>
+#include <sluice/inspect/machine_graph.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+namespace detail {
+
+/// Reads a clock of unknown rate, which may be ahead of earlier instructions: it is the processor's
+/// counter where a program can read it, because a system call's clock takes three times as long.
+SLUICE_ALWAYS_INLINE inline std::uint64_t traceTick() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks = 0;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+/// An event: its time, and its id, type, step, priority and bus in one word.
+struct TraceEvent {
+    std::uint64_t tick = 0;
+    std::uint64_t word = 0;
+
+    static constexpr std::uint64_t wordOf(TraceStep step, std::size_t type, Priority priority,
+                                          std::uint64_t id) noexcept {
+        return (id & 0xFFFFFFFFU) | std::uint64_t{type} << 32U |
+               static_cast<std::uint64_t>(step) << 40U | std::uint64_t{indexOf(priority)} << 44U;
+    }
+    [[nodiscard]] std::uint64_t id() const noexcept { return word & 0xFFFFFFFFU; }
+    [[nodiscard]] std::size_t type() const noexcept { return word >> 32U & 0xFFU; }
+    [[nodiscard]] TraceStep step() const noexcept {
+        return static_cast<TraceStep>(word >> 40U & 0xFU);
+    }
+    [[nodiscard]] auto priority() const noexcept {
+        return static_cast<Priority>(word >> 44U & 0xFU);
+    }
+    [[nodiscard]] std::size_t source() const noexcept { return word >> 48U; }
+    /// The same for all events of a message, and never 0.
+    [[nodiscard]] std::uint64_t flow() const noexcept {
+        return (word & 0xFFFFF000FFFFFFFFU) + (std::uint64_t{1} << 32U);
+    }
+};
+
+/// The last events of one thread, which any thread may copy while they are overwritten.
+class TraceRing {
+public:
+    explicit TraceRing(std::size_t capacity)
+        : words_(std::make_unique<std::atomic<std::uint64_t>[]>(2 * capacity)),
+          mask_(2 * capacity - 2) {}
+
+    SLUICE_ALWAYS_INLINE void add(std::uint64_t tick, std::uint64_t word) noexcept {
+        const std::size_t at = end_.load(std::memory_order_relaxed);  // the thread's own
+        std::atomic<std::uint64_t>* const event = &words_[at & mask_];
+        event[0].store(tick, std::memory_order_release);  // E2 overwrite
+        event[1].store(word, std::memory_order_release);  // E2 overwrite
+        end_.store(at + 2, std::memory_order_release);    // E1 event
+    }
+
+    /// Appends the events that were not overwritten during the call.
+    void copyTo(std::vector<TraceEvent>& events) const {
+        const std::size_t end = end_.load(std::memory_order_acquire);  // E1 event
+        const std::size_t first = end - std::min(end - begin_, mask_ + 2);
+        const auto before = static_cast<std::ptrdiff_t>(events.size());
+        for (std::size_t at = first; at != end; at += 2) {
+            const std::atomic<std::uint64_t>* const event = &words_[at & mask_];
+            events.push_back({event[0].load(std::memory_order_acquire),    // E2 overwrite
+                              event[1].load(std::memory_order_acquire)});  // E2 overwrite
+        }
+        // The event that the thread overwrites next may be half overwritten.
+        const std::size_t passed = end_.load(std::memory_order_acquire) - first;
+        const std::size_t lost = std::min(passed - std::min(passed, mask_), end - first) / 2;
+        const auto begin = events.begin() + before;
+        events.erase(begin, begin + static_cast<std::ptrdiff_t>(lost));
+    }
+
+    void restart() noexcept { begin_ = end_.load(std::memory_order_relaxed); }
+
+private:
+    // Happens-before edges:
+    //   E1 event: add() writes an event, then releases end_; copyTo() acquires end_.
+    //   E2 overwrite: add() releases each word after the former end_; copyTo() acquires the words.
+    //   If it reads a word that has overwritten the event at n, its later load of end_ is at least
+    //   n + mask_ + 2, and the event at n is dropped.
+
+    const std::unique_ptr<std::atomic<std::uint64_t>[]> words_;  // two for each event
+    const std::size_t mask_;
+    std::atomic<std::size_t> end_{0};  // counts words without bound
+    std::size_t begin_ = 0;  // of the current thread's events; guarded by the registry's lock
+};
+
+/// The rings of all threads. A thread that ends leaves its events until another one needs a ring.
+class TraceRings : public SharedRegistry<TraceRings, StdPlatform> {
+public:
+    struct Slot {
+        Slot(TraceRings& all, std::size_t capacity) : rings(all), ring(capacity) {}
+        TraceRings& rings;
+        TraceRing ring;
+        TraceThread thread;
+        bool isInUse = true;
+    };
+    using Threads = ThreadSlots<TraceRings>;
+
+    explicit TraceRings(std::size_t capacity) : capacity_(capacity) {}
+    void abandon() noexcept {
+        this->markAbandoned();
+        this->dropUser();
+    }
+
+    Slot& enroll(const void* /*thread*/) {
+        const std::lock_guard guard(lock_);
+        const auto free = std::find_if(slots_.begin(), slots_.end(),
+                                       [](const Slot& slot) { return !slot.isInUse; });
+        Slot& slot = free == slots_.end() ? slots_.emplace_back(*this, capacity_) : *free;
+        slot.isInUse = true;
+        slot.ring.restart();
+        slot.thread = TraceThread::current();
+        this->addUser();
+        return slot;
+    }
+    static void dismiss(Slot& slot) noexcept {
+        TraceRings& rings = slot.rings;
+        {
+            const std::lock_guard guard(rings.lock_);
+            slot.isInUse = false;
+        }
+        rings.dropUser();
+    }
+
+    /// Calls visit(thread, events) for each thread.
+    template <class Visit>
+    void forEach(Visit&& visit) {
+        const std::lock_guard guard(lock_);
+        for (const Slot& slot : slots_) {
+            std::vector<TraceEvent> events;
+            slot.ring.copyTo(events);
+            visit(slot.thread, events);
+        }
+    }
+
+private:
+    friend SharedRegistry<TraceRings, StdPlatform>;
+    ~TraceRings() = default;
+
+    const std::size_t capacity_;
+    SpinLock lock_;
+    std::deque<Slot> slots_;
+};
+
+/// A bus that a FlightRecorder records.
+struct TraceSource {
+    TraceRings* rings;
+    std::size_t hash;
+    std::uint64_t number;  ///< in the bits of TraceEvent::source()
+    std::string name;
+    std::vector<std::string_view> types;
+
+    SLUICE_ALWAYS_INLINE void record(std::uint64_t word) const noexcept {
+        auto* slot = TraceRings::Threads::findFirst(rings, hash);
+        if (SLUICE_UNLIKELY(slot == nullptr)) {
+            slot = findOrAdd();
+            if (slot == nullptr) {
+                return;
+            }
+        }
+        slot->ring.add(traceTick(), word | number);
+    }
+
+private:
+    [[gnu::cold, gnu::noinline]] TraceRings::Slot* findOrAdd() const noexcept {
+        return TraceRings::Threads::findOr(rings, hash, [this] {
+            return resultOrDefault([this] { return TraceRings::Threads::add(*rings); });
+        });
+    }
+};
+
+}  // namespace detail
+
+/// The Trace of a bus that a FlightRecorder can record. Until FlightRecorder::start(), and after
+/// stop(), each step of a message costs one branch.
+///
+///     struct TracedTraits : sluice::FullBusTraits {
+///         using Trace = sluice::FlightTrace;
+///     };
+class FlightTrace {
+public:
+    SLUICE_ALWAYS_INLINE void record(TraceStep step, std::size_t type, Priority priority,
+                                     std::uint64_t id) const noexcept {
+        const detail::TraceSource* const source = source_.load(std::memory_order_acquire);  // E1
+        if (SLUICE_UNLIKELY(source != nullptr)) {
+            source->record(detail::TraceEvent::wordOf(step, type, priority, id));
+        }
+    }
+
+private:
+    friend class FlightRecorder;
+    // E1 start: FlightRecorder::start() writes the source, then releases source_.
+    std::atomic<const detail::TraceSource*> source_{nullptr};
+};
+
+/// Keeps the last events of each thread that publishes or handles messages, and writes them as a
+/// trace for https://ui.perfetto.dev.
+///
+///     sluice::FlightRecorder recorder;
+///     recorder.start(bus, "control");  // a bus with `using Trace = sluice::FlightTrace`
+///     ...
+///     recorder.write("last.perfetto-trace");  // also in a callback of a Watchdog or observer
+///
+/// The trace has a track for each thread, a slice for each handled message, an arrow from its
+/// publication, instants for publications, refusals and drops, and the depth of each bus. Each
+/// message has three events: published, handling begins, handling ends. Ids connect the three, so
+/// the traits need `ids`.
+///
+/// The recorder must outlive the buses, or stop(bus) and all calls that began before it.
+///
+/// Thread safety: any thread may call any member function. Signal handlers must not: they set a
+/// flag for a thread that calls write().
+///
+/// Performance: an event takes about 20 instructions, no lock, and no memory but for a thread's
+/// first event. Each thread has 16 bytes for each event.
+class FlightRecorder {
+public:
+    /// Keeps `eventsPerThread` events of each thread, rounded up to a power of two.
+    explicit FlightRecorder(std::size_t eventsPerThread = 16384)
+        : rings_(new detail::TraceRings(roundUp(eventsPerThread))) {}
+    FlightRecorder(const FlightRecorder&) = delete;
+    FlightRecorder& operator=(const FlightRecorder&) = delete;
+    ~FlightRecorder() { rings_->abandon(); }
+
+    /// Begins to record the bus under a name. A recorder takes up to 65,535 buses.
+    template <class AnyBus>
+    void start(AnyBus& bus, const std::string& name) {
+        const std::lock_guard guard(lock_);
+        detail::requireAtMost("buses of a flight recorder", sources_.size() + 1, 65535);
+        sources_.push_back({rings_, detail::TraceRings::Threads::hash(rings_),
+                            std::uint64_t{sources_.size()} << 48U, name,
+                            namesOf(typename AnyBus::MessageTypes())});
+        bus.trace().source_.store(&sources_.back(), std::memory_order_release);  // E1 start
+    }
+    /// The events that were recorded remain.
+    template <class AnyBus>
+    static void stop(AnyBus& bus) noexcept {
+        bus.trace().source_.store(nullptr, std::memory_order_relaxed);
+    }
+
+    /// Returns the events of the time before the call as a Perfetto trace.
+    [[nodiscard]] std::string
+    perfetto(std::chrono::nanoseconds last = std::chrono::nanoseconds::max()) const {
+        const std::int64_t now = steadyNow();
+        const double rate = static_cast<double>(now - firstTime_) /
+                            std::max(1.0, static_cast<double>(detail::traceTick() - firstTick_));
+        detail::PerfettoWriter writer;
+        std::vector<Event> events;
+        std::uint64_t track = 0;
+        rings_->forEach([&](const detail::TraceThread& thread,
+                            const std::vector<detail::TraceEvent>& ofThread) {
+            writer.addThread(++track, thread);
+            for (const detail::TraceEvent& each : ofThread) {
+                const auto ticks = static_cast<double>(each.tick - firstTick_);
+                const auto time = firstTime_ + static_cast<std::int64_t>(ticks * rate);
+                if (last >= std::chrono::nanoseconds(now - time)) {
+                    events.push_back({time, track, each});
+                }
+            }
+        });
+        std::stable_sort(events.begin(), events.end(),
+                         [](const Event& a, const Event& b) { return a.time < b.time; });
+        const std::lock_guard guard(lock_);
+        write(writer, events);
+        return writer.take();
+    }
+
+    /// Writes perfetto() to a new file of mode 0600. Returns false, with errno, if the file exists
+    /// or cannot be written.
+    bool write(const std::string& path,
+               std::chrono::nanoseconds last = std::chrono::nanoseconds::max()) const {
+        return detail::writeNewFile(path, perfetto(last));
+    }
+
+private:
+    struct Event {
+        std::int64_t time;
+        std::uint64_t track;
+        detail::TraceEvent event;
+    };
+
+    static std::size_t roundUp(std::size_t atLeast) {
+        detail::requireAtMost("events of a flight recorder", atLeast, std::size_t{1} << 28U);
+        std::size_t capacity = 2;
+        while (capacity < atLeast) {
+            capacity *= 2;
+        }
+        return capacity;
+    }
+    static std::int64_t steadyNow() noexcept {
+        const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
+        return time.count();
+    }
+    template <class... Ts>
+    static std::vector<std::string_view> namesOf(Messages<Ts...> /*types*/) {
+        return {detail::typeName<Ts>()...};
+    }
+
+    /// How the step changes the number of messages in the bus.
+    static int changeBy(TraceStep step) noexcept {
+        return step == TraceStep::published                            ? 1
+               : step == TraceStep::ends || step == TraceStep::dropped ? -1
+                                                                       : 0;
+    }
+
+    void write(detail::PerfettoWriter& writer, const std::vector<Event>& events) const {
+        // The smallest depths at the first event for which no depth is negative.
+        std::vector<std::int64_t> sums(sources_.size());
+        std::vector<std::int64_t> least(sources_.size());
+        for (const Event& each : events) {
+            const std::size_t source = each.event.source();
+            sums[source] += changeBy(each.event.step());
+            least[source] = std::min(least[source], sums[source]);
+        }
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            writer.addCounter(counterTrack(i), "depth of " + sources_[i].name);
+            sums[i] = -least[i];
+        }
+        for (const Event& each : events) {
+            const detail::TraceEvent& event = each.event;
+            const detail::TraceSource& source = sources_[event.source()];
+            writer.add(each.time, each.track, event.step(), source.name, source.types[event.type()],
+                       toString(event.priority()), event.id(), event.flow());
+            if (const int change = changeBy(event.step()); change != 0) {
+                sums[event.source()] += change;
+                writer.count(each.time, counterTrack(event.source()), sums[event.source()]);
+            }
+        }
+    }
+    static std::uint64_t counterTrack(std::size_t source) noexcept {
+        return (std::uint64_t{1} << 32U) + source;
+    }
+
+    detail::TraceRings* const rings_;
+    const std::int64_t firstTime_ = steadyNow();
+    const std::uint64_t firstTick_ = detail::traceTick();
+    mutable SpinLock lock_;
+    std::deque<detail::TraceSource> sources_;  // guarded by lock_; the buses point to elements
+};
+
+}  // namespace sluice

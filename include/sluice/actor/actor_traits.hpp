@@ -49,7 +49,7 @@ struct ObjectTraits {
 /// The traits of an active object: those of a bus, such as BareBusTraits, and those of all objects.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, ObjectTraits {
-    /// The quota of the mailbox, which is part of the object: see FullBusTraits::depth.
+    /// The room of the mailbox, which is part of the object: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// Returns false on threads that run handlers, which must not wait for a free slot.

@@ -371,7 +371,7 @@ private:
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// The mailbox limits are the quotas of a bus, but all messages share one depth.
+    /// The mailbox limits are the rooms of a bus, but all messages share one depth.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }

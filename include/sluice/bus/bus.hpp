@@ -45,7 +45,7 @@ namespace sluice {
 /// its thread. Signal handlers and forked children must not use a bus. A publisher preempted during
 /// publish() blocks later messages of its priority; without priorities, all later messages.
 ///
-/// Errors: publish() fails after close(), or while the priority's quota is in use, including
+/// Errors: publish() fails after close(), or while the priority's room is full, including
 /// messages being published or handled. A message whose constructor throws is not published. If a
 /// handler throws, the bus counts the failure, notifies the observer and calls the remaining
 /// handlers. Exceptions of a visitor propagate to the caller.
@@ -354,7 +354,7 @@ public:
         return detail::allRooms<Traits>();
     }
 
-    /// The quota of a priority, in messages: see sluice::roomOf() and Traits::rooms.
+    /// The room of a priority, in messages: see sluice::roomOf() and Traits::rooms.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }
@@ -872,7 +872,7 @@ private:
     alignas(line) bool isBuilding_ = false;
     typename Traits::Trace trace_;
 
-    /// The number of unhandled last values, and the closed mark.
+    /// Twice the number of LastValue objects with an unhandled value, plus 1 when the bus is closed.
     typename Platform::template Atomic<unsigned> valueCount_{0};
     static constexpr unsigned closed = 1, oneValue = 2;
     detail::BusValue* values_ = nullptr;  // written by LastValue

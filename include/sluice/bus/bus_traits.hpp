@@ -64,18 +64,18 @@ struct FullBusTraits : QueueTraits {
     using Observer = BusObserver;
     using Trace = NoTrace;
 
-    /// The message quota of high priority; at least 2. Low priority gets 60 % of `depth`, and
+    /// The room of high priority, in messages; at least 2. Low priority gets 60 % of `depth`, and
     /// medium priority 80 %. If the depth is a power of two, the bus contains 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The quotas of low, medium and high priority, in messages; 0 selects the default of roomOf().
+    /// The rooms of low, medium and high priority, in messages; 0 selects the default of roomOf().
     /// Slots are rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// The reaction of each priority to an exhausted quota. Overflow::dropOldest needs
+    /// The reaction of each priority to a full room. Overflow::dropOldest needs
     /// <sluice/bus.hpp> or <sluice/bus/drop_oldest.hpp>.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
@@ -132,7 +132,7 @@ constexpr bool hasPolicy(Overflow policy) noexcept {
            Traits::overflow[2] == policy;
 }
 
-/// The quota of a priority, in messages.
+/// The room of a priority, in messages.
 template <class Traits>
 constexpr std::size_t roomOf(Priority priority) noexcept {
     if (!Traits::priorities) {

@@ -34,7 +34,7 @@ struct MovableMessage : Queued {
 ///
 /// A publisher commits its message before it drops an old message. The consumer moves each message
 /// out with T::moveFrom(T&) before its handler runs, so a slow handler occupies no slot. The ring
-/// has twice as many slots as the quota. A thread preempted while it takes a message out blocks one
+/// has twice as many slots as its room. A thread preempted while it takes a message out blocks one
 /// slot; publishers that reach this slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
@@ -50,11 +50,11 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Passes messages in excess of the quota to drop(T&), the oldest first. Returns true if the
+    /// Passes messages beyond the room to drop(T&), the oldest first. Returns true if the
     /// head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // The tail only grows, so a message in excess of the quota remains in excess.
+        // The tail only grows, so a message beyond the room stays beyond it.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -120,7 +120,7 @@ template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::dropOldest, T, Room, Traits> {
     using Type = DropOldestRing<MovableMessage<T, Traits>, Room, Traits>;
 
-    /// Drops messages in excess of the quota. Returns true if the ring's head has moved.
+    /// Drops messages beyond the room. Returns true if the ring's head has moved.
     template <Priority P, class Bus>
     static bool dropExcess(Bus& bus) {
         const bool hasPassed = bus.template ring<P>().dropExcess([&](T& queued) noexcept {

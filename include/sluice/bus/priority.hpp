@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// The urgency of a message. Each priority has its own message quota and its own order in the bus.
+/// The urgency of a message. Each priority has a room and an order of its own in the bus.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -16,7 +16,7 @@ inline constexpr std::size_t priorityCount = 3;
     return priority == Priority::high ? "high" : priority == Priority::medium ? "medium" : "low";
 }
 
-/// The fill level of a message quota. The fill level of a bus is that of its fullest priority.
+/// The fill level of a room. The fill level of a bus is that of its fullest priority.
 enum class Pressure : std::uint8_t {
     normal,
     warning,   ///< 75 % of the room are in use
@@ -31,7 +31,7 @@ enum class Pressure : std::uint8_t {
                                             : "normal";
 }
 
-/// The number of messages of one priority that a bus of this depth accepts. The quota is 60 % of
+/// The number of messages of one priority that a bus of this depth accepts. The room is 60 % of
 /// the depth for low, 80 % for medium and 100 % for high, but at least one message.
 [[nodiscard]] constexpr std::size_t roomOf(std::size_t depth, Priority priority) noexcept {
     const std::size_t percent = priority == Priority::high     ? 100

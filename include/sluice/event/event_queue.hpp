@@ -137,8 +137,8 @@ public:
         });
     }
 
-    // enqueue(...) is a template, so that programs may add an enqueue() without arguments. The
-    // template has no type parameters, so that &enqueue<First, A...> names one function.
+    // A template, so that derived classes may add an enqueue() without arguments. Its only parameter
+    // is an int, so &enqueue<First, A...> with types never names this template.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 

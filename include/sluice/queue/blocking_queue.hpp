@@ -390,7 +390,7 @@ private:
     // ---- Consumer
 
     /// Notifies a producer and drain() after a consume call, even if the call throws. Notifies all
-    /// consumers if the queue is drained, and one consumer if a released lane has more messages.
+    /// consumers if the queue is drained, and one if messages remain in the lane just consumed.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws

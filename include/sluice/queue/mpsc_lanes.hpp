@@ -124,7 +124,8 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. Messages queued at the call are handled in key order if each producer
     /// pushes in key order. A message pushed during the call may be handled after larger keys.
-    /// Messages of a producer with equal keys keep their order. A change of lane visits all lanes.
+    /// Messages of a producer with equal keys keep their order. Cost: all lanes are compared each
+    /// time the smallest key is in another lane than before.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

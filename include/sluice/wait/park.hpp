@@ -273,7 +273,7 @@ private:
         return epochOf(seen) != epoch || permitsOf(seen) != 0;
     }
 
-    /// Sets the mark by which later waiters of `epoch` skip the heavy fence.
+    /// Lets later waiters of `epoch` skip the heavy fence.
     void markAnnounced(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // retried
         while (epochOf(seen) == epoch && !isAnnounced(seen) &&

@@ -104,8 +104,8 @@ public:
                 counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
-            // Messages may arrive and leave between the two reads, so the quota bounds `queued`.
-            // With dropOldest, the message being handled is outside of the quota.
+            // Messages may arrive and leave between the two reads, so the room bounds `queued`.
+            // With dropOldest, the message being handled takes no room.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);

@@ -287,8 +287,8 @@ public:
     // ---- Fork
 
     /// The forking thread calls lock() while no thread is in a call under "Back end". After fork(),
-    /// the forking thread calls unlock() in both processes; a child that uses the queue calls
-    /// resetInChild() first.
+    /// the parent calls unlock(). The child calls resetInChild(), if it uses the queue, and then
+    /// unlock().
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }
 

@@ -872,7 +872,8 @@ private:
     alignas(line) bool isBuilding_ = false;
     typename Traits::Trace trace_;
 
-    /// Twice the number of LastValue objects with an unhandled value, plus 1 when the bus is closed.
+    /// Twice the number of LastValue objects with an unhandled value, plus 1 when the bus is
+    /// closed.
     typename Platform::template Atomic<unsigned> valueCount_{0};
     static constexpr unsigned closed = 1, oneValue = 2;
     detail::BusValue* values_ = nullptr;  // written by LastValue

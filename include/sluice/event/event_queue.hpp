@@ -137,8 +137,8 @@ public:
         });
     }
 
-    // A template, so that derived classes may add an enqueue() without arguments. Its only parameter
-    // is an int, so &enqueue<First, A...> with types never names this template.
+    // A template, so that derived classes may add an enqueue() without arguments. Its only
+    // parameter is an int, so &enqueue<First, A...> with types never names this template.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 

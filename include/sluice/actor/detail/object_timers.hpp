@@ -218,7 +218,8 @@ public:
     }
 
     /// Calls receive(message, header) for a batch of due timers, those of high priority first,
-    /// until isOver(). A periodic timer fires at most once per call. Returns the number of fired timers.
+    /// until isOver(). A periodic timer fires at most once per call. Returns the number of fired
+    /// timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();

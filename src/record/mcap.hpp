@@ -93,6 +93,7 @@ public:
     [[nodiscard]] std::uint64_t fileSize() const noexcept { return size_; }
     /// Writes the collected messages. Returns false if the disk refused them, which loses them.
     [[nodiscard]] bool endChunk();
+    void dropChunk() noexcept;
     [[nodiscard]] bool addMetadata(const std::string& name, const Pairs& pairs);
     /// Writes the summary, behind which nothing is written.
     [[nodiscard]] bool finish();

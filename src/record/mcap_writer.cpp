@@ -158,10 +158,14 @@ bool Writer::endChunk() {
         }
         ++chunks_;
     }
+    dropChunk();
+    return isWritten;
+}
+
+void Writer::dropChunk() noexcept {
     chunk_.clear();
     indexes_.clear();
     chunkTimes_ = {};
-    return isWritten;
 }
 
 bool Writer::addMetadata(const std::string& name, const Pairs& pairs) {

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -118,10 +119,15 @@ private:
                     lanes.push_back(&each);
                 }
             }
-            for (const auto& each : added) {
-                known_ = file_.add(each) + std::size_t{1};
+            try {
+                for (const auto& each : added) {
+                    known_ = file_.add(each) + std::size_t{1};
+                }
+                collect(lanes, isLast);
+            } catch (const std::exception&) {  // no memory: the lanes keep the next messages
+                file_.dropChunk();
+                failed_.add(std::exchange(pending_, 0));
             }
-            collect(lanes, isLast);
         }
         (void)writeCounts();
         (void)file_.finish();
@@ -157,11 +163,10 @@ private:
             if (!json.empty()) {
                 message.data = json;
             }
-            if (pending_++ == 0) {
-                chunkBegin_ = now;
-            }
+            chunkBegin_ = pending_ == 0 ? now : chunkBegin_;
             file_.write(message);
             from->pop(head);
+            ++pending_;
             if (file_.chunkSize() >= options_.chunkSize) {
                 endChunk();
             }

@@ -52,14 +52,18 @@ struct TraceEvent {
                static_cast<std::uint64_t>(step) << 40U | std::uint64_t{indexOf(priority)} << 44U;
     }
     [[nodiscard]] std::uint64_t id() const noexcept { return word & 0xFFFFFFFFU; }
-    [[nodiscard]] std::size_t type() const noexcept { return word >> 32U & 0xFFU; }
+    [[nodiscard]] std::size_t type() const noexcept {
+        return static_cast<std::size_t>(word >> 32U & 0xFFU);
+    }
     [[nodiscard]] TraceStep step() const noexcept {
         return static_cast<TraceStep>(word >> 40U & 0xFU);
     }
     [[nodiscard]] auto priority() const noexcept {
         return static_cast<Priority>(word >> 44U & 0xFU);
     }
-    [[nodiscard]] std::size_t source() const noexcept { return word >> 48U; }
+    [[nodiscard]] std::size_t source() const noexcept {
+        return static_cast<std::size_t>(word >> 48U);
+    }
     /// The same for all events of a message, and never 0.
     [[nodiscard]] std::uint64_t flow() const noexcept {
         return (word & 0xFFFFF000FFFFFFFFU) + (std::uint64_t{1} << 32U);

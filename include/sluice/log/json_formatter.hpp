@@ -75,7 +75,7 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
 /// and "fields" has those of the call; empty members are omitted. Duplicate keys are printed twice.
 /// If a sink copies messages before formatting, the fields are part of "message".
 ///
-/// The JSON is always valid: bytes that are not UTF-8 become U+FFFD, infinity and NaN `null`.
+/// The JSON is always valid: invalid UTF-8 becomes U+FFFD, and infinity and NaN become `null`.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///

@@ -2,6 +2,7 @@
 
 // Include this header for a bus whose traits have Overflow::dropOldest. Includes bus.hpp.
 
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
@@ -78,7 +79,8 @@ public:
         for (bool isMore = true; isMore && count < most && this->consume(take, 1) != 0;) {
             ++count;
             {
-                const Handling handling{isTaken_};
+                const OnExit gone{
+                    [this] { isTaken_.store(false, std::memory_order_release); }};  // E2 gone
                 handler(message);
             }
             isMore = goOn();
@@ -106,11 +108,6 @@ private:
     // Happens-before edges (proof: docs/algorithms/bus.md), besides those of MpmcRing:
     //   E1 taken: consumeWhile, by way of the passed slot -> isDrained.
     //   E2 gone: consumeWhile -> isDrained.
-
-    struct Handling {
-        typename Traits::Platform::template Atomic<bool>& isTaken;
-        ~Handling() { isTaken.store(false, std::memory_order_release); }  // E2 gone
-    };
 
     /// True while the consumer holds a message that it has taken out of the ring.
     typename Traits::Platform::template Atomic<bool> isTaken_{false};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/bus.hpp>
@@ -112,15 +113,6 @@ private:
         std::optional<typename OfBus::RoleCheck::Scope> role;
     };
 
-    struct EndOfHandler {
-        LastValue& value;
-        ~EndOfHandler() {
-            const std::lock_guard<Lock> guard(value.lock_);
-            value.handled_ = none;
-            value.bus_.valueCount_.fetch_sub(OfBus::oneValue, std::memory_order_release);  // E2
-        }
-    };
-
     /// Counts the value unless it is counted already. Returns false if the bus is closed.
     bool isCounted() noexcept {
         unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // value only
@@ -148,7 +140,11 @@ private:
                 std::exchange(isNew_, false) && !isForgotten && !bus_.isStopped();
             handled_ = isHandled ? newest_ : none;
         }
-        const EndOfHandler end{*this};
+        const detail::OnExit end{[this] {
+            const std::lock_guard<Lock> guard(lock_);
+            handled_ = none;
+            bus_.valueCount_.fetch_sub(OfBus::oneValue, std::memory_order_release);  // E2 handled
+        }};
         if (handled_ != none) {
             handler_(std::as_const(*slots_[handled_]));
         }

@@ -219,7 +219,7 @@ public:
     }
 
     [[nodiscard]] bool wantFlush(LoggerState& logger) noexcept override {
-        if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
+        if (mode() == Mode::closed) {
             return false;
         }
         writer_.wantFlush(logger, queue_.now());
@@ -291,10 +291,10 @@ public:
             setMode(Mode::closed);
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
-        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
+        if (mode() == Mode::none) {
             // In a forked child that has not logged yet, no log call may restart the worker.
             const Guard guard = pauseWorker(Clock::time_point::max());
-            if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
+            if (mode() == Mode::none) {
                 setMode(Mode::closed);
             }
         }
@@ -330,8 +330,8 @@ public:
             return false;
         }
         // In Mode::caller, and on a polling thread, no other thread writes. The loop retries,
-        // because a thread inside a log call may hold records back. Relaxed: value only.
-        while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
+        // because a thread inside a log call may hold records back.
+        while (mode() == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
             }
@@ -362,7 +362,7 @@ private:
         return result;
     }
 
-    void setMode(Mode mode) noexcept { mode_.store(mode, std::memory_order_seq_cst); }  // E1 mode
+    void setMode(Mode next) noexcept { mode_.store(next, std::memory_order_seq_cst); }  // E1 mode
 
     static bool isReady(std::future<bool>& result, Clock::time_point until) {
         return result.wait_until(until) == std::future_status::ready;
@@ -407,14 +407,14 @@ private:
     }
 
     void writeHere() noexcept override {
-        if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
+        if (mode() == Mode::closed) {
             return;
         }
         Guard guard = pauseWorker(Clock::time_point::max());
-        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
+        if (mode() == Mode::none) {
             restart();
         }
-        if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
+        if (mode() == Mode::caller) {
             writeBatch(guard, Writing::always);
         }
     }
@@ -501,7 +501,7 @@ private:
     bool isPollingThread() const noexcept {
         return options_.manual &&
                pollingThread_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
-               mode_.load(std::memory_order_seq_cst) == Mode::worker;
+               mode() == Mode::worker;
     }
 
     /// Writes a batch and returns the number of its records.
@@ -552,9 +552,9 @@ private:
     // forks, the child's only thread continues in that sink.
 
     void hold(Clock::time_point end) noexcept override {
-        const Mode mode = mode_.load(std::memory_order_seq_cst);
-        if (mode != Mode::closed && !BatchScope::isInside(this) && !writer_.isAbandoned()) {
-            forkGuard_ = pauseWorker(end, mode == Mode::worker && !options_.manual);
+        const Mode before = mode();
+        if (before != Mode::closed && !BatchScope::isInside(this) && !writer_.isAbandoned()) {
+            forkGuard_ = pauseWorker(end, before == Mode::worker && !options_.manual);
         }
     }
 
@@ -627,8 +627,7 @@ private:
         queue_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker || isPollingThread() ||
-               BatchScope::isInside(this) ||
+        return mode() != Mode::worker || isPollingThread() || BatchScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==  // E3 rescue
                    rescueWanted_.load(std::memory_order_acquire);
     }

@@ -249,11 +249,11 @@ protected:
     explicit Frontend(const RecordQueueOptions& options) : queue_(options) {}
     ~Frontend() = default;
 
+    Mode mode() const noexcept { return mode_.load(std::memory_order_seq_cst); }  // E1 mode
+
     /// Writes the caller's new record or action, unless the worker will.
     void ensureWritten() noexcept {
-        // Sequentially consistent: E1 mode, of BackendCore.
-        if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
-            !isInBatch()) {
+        if (SLUICE_UNLIKELY(mode() != Mode::worker) && !isInBatch()) {
             writeHere();
         }
     }

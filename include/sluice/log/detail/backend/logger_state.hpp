@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/batch_sink.hpp>
@@ -63,12 +64,9 @@ public:
     /// its back end would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
-        struct Reset {
-            ~Reset() { isHandling_ = false; }
-        };
         if (!isHandling_) {
             isHandling_ = true;
-            const Reset reset;
+            const sluice::detail::OnExit reset{[] { isHandling_ = false; }};
             handle();
         }
     }

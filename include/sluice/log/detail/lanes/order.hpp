@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/counter.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/log/detail/lanes/lane.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -237,7 +238,7 @@ public:
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         limit = std::min(limit, watermark_);
-        const CloseLanes close{*this};
+        const sluice::detail::OnExit atEnd{[this] { closeLanes(); }};
         openLanes(limit, max, copies);
         std::size_t count = 0;
         while (count < max && !merge_.empty()) {
@@ -285,22 +286,6 @@ public:
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
 
 private:
-    /// Closes the open lanes and frees the emitted large payloads.
-    struct CloseLanes {
-        RecordOrder& order;
-
-        ~CloseLanes() {
-            for (Reader* const reader : order.open_) {
-                reader->close();
-            }
-            order.open_.clear();
-            while (LargePayload* const payload = order.used_) {
-                order.used_ = payload->next;
-                LargePayload::free(payload);
-            }
-        }
-    };
-
     template <class Predicate>
     bool any(Predicate holds) const noexcept {
         return std::any_of(lanes_.begin(), lanes_.end(), holds);
@@ -358,6 +343,18 @@ private:
                 merge_.emplace_back(reader.stamp(), &reader);
                 std::push_heap(merge_.begin(), merge_.end(), std::greater<>());
             }
+        }
+    }
+
+    /// Closes the open lanes and frees the emitted large payloads.
+    void closeLanes() noexcept {
+        for (Reader* const reader : open_) {
+            reader->close();
+        }
+        open_.clear();
+        while (LargePayload* const payload = used_) {
+            used_ = payload->next;
+            LargePayload::free(payload);
         }
     }
 

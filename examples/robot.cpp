@@ -3,11 +3,17 @@
 // watchdog sees a handler that does not return.
 
 #include <sluice/actor.hpp>
+#include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/machine_graph.hpp>
 #include <sluice/inspect/watchdog.hpp>
 
+#if defined(ROBOT_HAS_LIVE)
+#include <sluice/live/live_page.hpp>
+#endif
+
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -92,8 +98,12 @@ void Halted::enter(Motor& motor) {
 
 // ---- The objects that command the motor
 
+struct FusionTraits : sluice::PooledTraits {
+    static constexpr bool handlerTimes = true;
+};
+
 /// Makes one distance of three readings.
-class Fusion : public sluice::PooledObject<Fusion, sluice::Messages<Distance>> {
+class Fusion : public sluice::PooledObject<Fusion, sluice::Messages<Distance>, FusionTraits> {
 public:
     explicit Fusion(Motor& motor) : motor_(motor) {}
 
@@ -201,6 +211,51 @@ std::vector<std::string> runOnThreads() {
     return robot.motor.trace();
 }
 
+// ---- For a person who watches it
+
+std::atomic<bool> isInterrupted{false};
+
+/// Runs the robot until Ctrl-C, on a page that shows it. Fusion hangs for 300 ms every 5 s.
+int runWatched() {
+#if defined(ROBOT_HAS_LIVE)
+    (void)std::signal(SIGINT, [](int) { isInterrupted = true; });
+    sluice::ThreadPool pool(2);
+    sluice::Watchdog watchdog(100ms, [](const char*, std::chrono::nanoseconds) {});
+    Robot robot(pool);
+    robot.fusion.onFused = [] {
+        static int fused = 0;
+        std::this_thread::sleep_for(++fused % 160 == 0 ? 300ms : 0ms);
+    };
+    const auto lateFusion = watchdog.watch(robot.fusion, "fusion");
+    watchdog.start(20ms);
+
+    sluice::Inspector inspector;
+    const auto watchSensor = inspector.watch("sensor", robot.sensor);
+    const auto watchFusion = inspector.watch("fusion", robot.fusion);
+    const auto watchMotor = inspector.watch("motor", robot.motor);
+    const auto watchPool = inspector.watch("threads", pool);
+    const auto watchWatchdog = inspector.watch("watchdog", watchdog);
+    inspector.addFlow("timer", "sensor");
+    inspector.addFlow("sensor", "fusion");
+    inspector.addFlow("fusion", "motor");
+    sluice::LiveOptions options;
+    options.title = "Robot";
+    const sluice::LivePage page(inspector, options);
+    std::printf("watch it at %s\n", page.address().c_str());
+    std::fflush(stdout);
+
+    (void)robot.motor.post(Start{});
+    robot.sensor.begin();
+    while (!isInterrupted) {
+        std::this_thread::sleep_for(100ms);
+    }
+    return 0;
+#else
+    std::fputs("robot: this build has no page; build with SLUICE_LIVE=ON\n", stderr);
+    return 2;
+#endif
+}
+
 void print(const char* title, const std::vector<std::string>& trace) {
     std::printf("%s:", title);
     for (const std::string& each : trace) {
@@ -211,7 +266,10 @@ void print(const char* title, const std::vector<std::string>& trace) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc == 2 && std::string_view(argv[1]) == "--watch") {
+        return runWatched();
+    }
     sluice::writeGraph<Motor::Machine>(
         [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
     const std::vector<std::string> expected = {"stands", "drives", "stands", "drives", "halts"};

@@ -80,6 +80,10 @@ void EventLog::ended(const Outcome& outcome) {
     }
 }
 
+sluice::Inspector::Watch EventLog::watch(sluice::Inspector& inspector) const {
+    return writer_ ? inspector.watch("log", *writer_->backend) : sluice::Inspector::Watch();
+}
+
 #else
 
 namespace hostwatch {
@@ -99,6 +103,9 @@ void EventLog::pressure(sluice::Pressure, sluice::Pressure) {
 void EventLog::cannotRead(std::string_view) {
 }
 void EventLog::ended(const Outcome&) {
+}
+sluice::Inspector::Watch EventLog::watch(sluice::Inspector&) const {
+    return {};
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "transport.hpp"
 
 #include <sluice/base/expected.hpp>
+#include <sluice/inspect/inspector.hpp>
 
 #include <memory>
 #include <string>
@@ -32,6 +33,9 @@ public:
     void pressure(sluice::Pressure before, sluice::Pressure now);
     void cannotRead(std::string_view problem);
     void ended(const Outcome& outcome);
+
+    /// Watches the log's back end, if the log is open.
+    sluice::Inspector::Watch watch(sluice::Inspector& inspector) const;
 
 private:
     struct Writer;

@@ -3,6 +3,7 @@
 
 #include "display.hpp"
 #include "event_log.hpp"
+#include "live_view.hpp"
 #include "monitor.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -13,7 +14,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -29,6 +32,11 @@ void endOnSignal(int number) {
     sigaction(number, &action, nullptr);
 }
 
+int refuse(const std::string& why) {
+    std::fprintf(stderr, "hostwatch: %s\n", why.c_str());
+    return badArgument;
+}
+
 int run(const hostwatch::Options& options, hostwatch::EventLog& events) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         endOnSignal(number);
@@ -37,6 +45,16 @@ int run(const hostwatch::Options& options, hostwatch::EventLog& events) {
     std::puts("The report has the fate of each message, and what each alarm waited for.");
     std::fflush(stdout);
     const auto monitor = std::make_unique<hostwatch::Monitor>(options, interrupted, events);
+    std::optional<hostwatch::LiveView> view;
+    if (options.watch) {
+        auto opened = hostwatch::LiveView::open(*monitor, events);
+        if (!opened) {
+            return refuse(opened.error());
+        }
+        view.emplace(std::move(*opened));
+        std::printf("watch it at %s\n", view->address().c_str());
+        std::fflush(stdout);
+    }
     {
         const auto display = hostwatch::makeDisplay(stdout, stderr);
         monitor->run(*display);
@@ -47,11 +65,6 @@ int run(const hostwatch::Options& options, hostwatch::EventLog& events) {
         return accountsWrong;
     }
     return hostwatch::accountsAddUp(monitor->outcome()) ? 0 : accountsWrong;
-}
-
-int refuse(const std::string& why) {
-    std::fprintf(stderr, "hostwatch: %s\n", why.c_str());
-    return badArgument;
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ public:
     /// Final once `run` has returned.
     Outcome outcome() const;
 
+    const Transport& transport() const noexcept { return transport_; }
+
 private:
     template <class Sample>
     Sampler<Sample> startSampler();

@@ -36,6 +36,7 @@ bool parseSeconds(std::string_view text, int& seconds) {
 
 Result parseOptions(int argc, const char* const* argv) {
     Options options;
+    bool hasSeconds = false;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         const bool takesValue =
@@ -45,10 +46,13 @@ Result parseOptions(int argc, const char* const* argv) {
         }
         if (argument == "--flood") {
             options.flood = true;
+        } else if (argument == "--watch") {
+            options.watch = true;
         } else if (argument == "--help") {
             options.help = true;
         } else if (argument == "--seconds") {
             const std::string value = argv[++i];
+            hasSeconds = true;
             if (!parseSeconds(value, options.seconds)) {
                 return refuse("--seconds " + value + ": must be a whole number from 1 to " +
                               std::to_string(Options::mostSeconds));
@@ -64,11 +68,14 @@ Result parseOptions(int argc, const char* const* argv) {
             return refuse("unknown argument " + argument + "; --help shows the options");
         }
     }
+    if (options.watch && !hasSeconds) {
+        options.seconds = Options::mostSeconds;
+    }
     return options;
 }
 
 const char* usage() noexcept {
-    return "usage: hostwatch [--seconds N] [--flood] [--proc DIR] [--log FILE]\n"
+    return "usage: hostwatch [--seconds N] [--flood] [--watch] [--proc DIR] [--log FILE]\n"
            "\n"
            "Watches the processors, memory, disks and network of this machine. Four threads\n"
            "read /proc, each at its own rate. Their samples go through Sluice's bus to one\n"
@@ -80,6 +87,8 @@ const char* usage() noexcept {
            "  --seconds N  run for N seconds, 1 to 86400 (default 10); Ctrl-C ends it earlier\n"
            "  --flood      publish samples as fast as possible, more than the bus accepts, and\n"
            "               a drill alarm every 10 ms, to show that alarms still get through\n"
+           "  --watch      print the address of a page that shows the bus while it runs, and run\n"
+           "               until Ctrl-C unless --seconds says how long\n"
            "  --proc DIR   read DIR instead of /proc\n"
            "  --log FILE   write events to FILE: the start, alarms, changes of the pressure on\n"
            "               the bus, files that cannot be read, and the accounts\n"

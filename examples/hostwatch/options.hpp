@@ -11,6 +11,7 @@ struct Options {
 
     int seconds = 10;
     bool flood = false;
+    bool watch = false;
     bool help = false;
     std::string procDirectory = "/proc";
     std::string logFile;  ///< empty: none

@@ -59,7 +59,7 @@ private:
                     std::string(priority) + " is refused: " + rate(full) +
                     " messages/s found no room, " +
                     part(object_->sum(busQueued, priority), object_->sum(busRoom, priority)) +
-                    " places are taken";
+                    " places are taken now";
                 if (const std::uint64_t count = grown(busTime, priority, "count"); count != 0) {
                     text += ", messages wait " + duration(grown(busTime, priority, "sum") / count) +
                             " on average";

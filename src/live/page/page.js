@@ -225,7 +225,7 @@ function edgeRate({from, to, type}, watched) {
         const bus = [target, source].find((each) => each?.types().includes(type));
         return bus ? bus.rate("sluice_bus_published", {type}) : null;
     }
-    return target?.counts("rate")[0] ?? source?.counts("rate")[1] ?? target?.counts("rate")[1] ?? null;
+    return target?.counts("rate")[0] ?? target?.counts("rate")[1] ?? source?.counts("rate")[1] ?? null;
 }
 
 function draw(drawn) {

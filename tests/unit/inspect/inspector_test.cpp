@@ -309,9 +309,10 @@ TEST_F(FindingsTest, ARefusedPriorityNamesItsCause) {
     now().addSummary(families::busTime, 200, 800ms, "low");
     now().add(families::objectHandled, 200);
     now().add(families::objectBusy, 960ms);
-    EXPECT_EQ(texts(), Texts{"! it: low is refused: 250 messages/s found no room, 120 of 120 "
-                             "places are taken, messages wait 4.0 ms on average: its handlers take "
-                             "96 % of its thread's time, 4.8 ms for a message"});
+    EXPECT_EQ(texts(),
+              Texts{"! it: low is refused: 250 messages/s found no room, 120 of 120 "
+                    "places are taken now, messages wait 4.0 ms on average: its handlers take "
+                    "96 % of its thread's time, 4.8 ms for a message"});
 }
 
 TEST_F(FindingsTest, ABusyHandlerIsAWarning) {

@@ -1,8 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "Sluice needs C++17: compile with -std=c++17 or later"
-#else
+#include <eventpp/internal/language.h>
 
 #include <eventpp/eventdispatcher.h>
 #include <sluice/eventpp/queue_names.hpp>
@@ -30,5 +28,3 @@ using EventQueueBase = sluice::void_enqueue::EventQueue<Event, Prototype, Polici
 }  // namespace internal_
 
 }  // namespace eventpp
-
-#endif

@@ -1,8 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "Sluice needs C++17: compile with -std=c++17 or later"
-#else
+#include <eventpp/internal/language.h>
 
 #include <eventpp/callbacklist.h>
 #include <sluice/eventpp/heter_callback_list.hpp>
@@ -23,5 +21,3 @@ using HeterCallbackListBase = sluice::HeterCallbackList<PrototypeList, Policies>
 }  // namespace internal_
 
 }  // namespace eventpp
-
-#endif

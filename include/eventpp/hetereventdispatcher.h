@@ -1,8 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "Sluice needs C++17: compile with -std=c++17 or later"
-#else
+#include <eventpp/internal/language.h>
 
 #include <eventpp/mixins/mixinheterfilter.h>
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
@@ -19,5 +17,3 @@ using HeterEventDispatcherBase = sluice::HeterEventDispatcher<Event, PrototypeLi
 }  // namespace internal_
 
 }  // namespace eventpp
-
-#endif

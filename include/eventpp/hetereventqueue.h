@@ -1,8 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "Sluice needs C++17: compile with -std=c++17 or later"
-#else
+#include <eventpp/internal/language.h>
 
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventdispatcher.h>
@@ -20,5 +18,3 @@ using HeterEventQueueBase = sluice::void_enqueue::HeterEventQueue<Event, Prototy
 }  // namespace internal_
 
 }  // namespace eventpp
-
-#endif

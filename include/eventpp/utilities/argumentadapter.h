@@ -1,8 +1,6 @@
 #pragma once
 
-#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
-#error "Sluice needs C++17: compile with -std=c++17 or later"
-#else
+#include <eventpp/internal/language.h>
 
 #include <sluice/eventpp/listener_adapters.hpp>
 
@@ -14,5 +12,3 @@ using sluice::ArgumentAdapter;
 using sluice::argumentAdapter;
 
 }  // namespace eventpp
-
-#endif

@@ -102,8 +102,7 @@ public:
         return *this;
     }
     ~CallbackList() {
-        // Loops, because destructors of callbacks may add callbacks. Relaxed: no other thread uses
-        // the list.
+        // Loops, because destructors of callbacks may add callbacks. Relaxed: not shared.
         while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
             ended->end();
         }
@@ -114,8 +113,7 @@ public:
         Core* const mine = core();
         core_.store(other.core(), std::memory_order_release);
         other.core_.store(mine, std::memory_order_release);
-        // Relaxed: no other thread uses the lists.
-        const auto counter = currentCounter.load(std::memory_order_relaxed);
+        const auto counter = currentCounter.load(std::memory_order_relaxed);  // not shared
         currentCounter.store(other.currentCounter.load(std::memory_order_relaxed),
                              std::memory_order_release);
         other.currentCounter.store(counter, std::memory_order_release);
@@ -244,16 +242,10 @@ private:
     // A doubly linked list on the heap (the core) with read-copy-update. Serial numbers keep new
     // callbacks out of running calls. The first callback creates the core.
     //
-    // Invariants, under the core's lock: The nodes linked by `next` from first_ to last_ are
-    // exactly those whose serial is not `removed` and whose owner is this core; `previous` is the
-    // inverse of `next`; serials are at most currentCounter. A removed node keeps its `next`, so
-    // that a call at this node returns to the list and skips no older node.
-    //
-    // Happens-before edges:
-    //   E1 link: a node is written before a release store of `next` or first_; readers acquire it.
-    //   E2 newest: at wrap-around, serials are rewritten before a release store of currentCounter.
-    //   E3 core: the core is built before a release store of core_; users acquire it.
-    // Edge E2 of RetireList orders all uses of a node before its deletion.
+    // Happens-before edges (proof: docs/algorithms/events.md):
+    //   E1 link: link, unlink -> visitWhile.
+    //   E2 newest: nextSerial -> visitWhile.
+    //   E3 core: makeCore -> core.
 
     using Core = detail::CallbackCore<Callback, Threading>;
     using Node = detail::CallbackNode<Callback, Threading>;
@@ -264,7 +256,7 @@ private:
         Node* operator()(const Core&) const noexcept { return nullptr; }
     };
 
-    Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
+    Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3 core
 
     /// Calls visit(Node&) for each node until visit() returns false. Then returns false.
     template <class Visit>
@@ -274,10 +266,10 @@ private:
             return true;
         }
         const detail::Call<Threading> call(*own);
-        const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2
+        const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2 newest
         // From here on, this list is not used, because a callback may destroy it.
         for (Node* node = own->first(); node != nullptr;
-             node = node->next.load(std::memory_order_acquire)) {  // E1
+             node = node->next.load(std::memory_order_acquire)) {  // E1 link
             if (node->isPartOf(newest) && !visit(*node)) {
                 return false;
             }
@@ -314,7 +306,7 @@ private:
     [[gnu::cold, gnu::noinline]] Core& makeCore() {
         Core* const made = new Core;
         Core* expected = nullptr;
-        while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3
+        while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3 core
                                             std::memory_order_acquire)) {
             if (expected != nullptr) {
                 delete made;
@@ -372,7 +364,7 @@ public:
     /// Removes the callback from its list. Returns false if the callback was removed before. No
     /// other thread may destroy, move or swap the list at the same time.
     bool remove() const {
-        return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
+        return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);  // by E1
     }
 
     // The remaining members of std::weak_ptr. std::owner_less<> of libstdc++ uses owner_before().
@@ -443,7 +435,7 @@ struct CallbackNode : Retired {
     static constexpr bool isListed(unsigned serial) noexcept {
         return serial != removed && serial != gone;
     }
-    // Relaxed: the link to the node (E1) orders the reads of its members.
+    // Relaxed by E1.
     bool isRemoved() const noexcept { return !isListed(serial.load(std::memory_order_relaxed)); }
     bool isPartOf(unsigned newest) const noexcept {
         const unsigned own = serial.load(std::memory_order_relaxed);
@@ -451,7 +443,7 @@ struct CallbackNode : Retired {
     }
 
     void addReference() noexcept {
-        references.fetch_add(1U, std::memory_order_relaxed);  // relaxed: the caller has one
+        references.fetch_add(1U, std::memory_order_relaxed);  // value only
     }
     /// Release and acquire: all uses of the node happen before its deletion.
     void dropReference() noexcept {
@@ -483,7 +475,7 @@ class CallbackCore : public RetireList<Threading> {
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
 
 public:
-    Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
+    Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1 link
 
     template <class FindAfter>
     void publish(Node& node, Counter& newest, FindAfter findAfter) {
@@ -582,25 +574,26 @@ private:
     [[gnu::noinline]] void link(Node& node, Counter& newest, Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
-        node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
+        node.next.store(after, std::memory_order_relaxed);  // by E1
         node.owner.store(this, std::memory_order_relaxed);
         node.serial.store(nextSerial(newest), std::memory_order_relaxed);
         (after != nullptr ? after->previous : last_) = &node;
-        (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
+        // E1 link
+        (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);
     }
 
     void unlink(Node& node) noexcept {
-        // Relaxed: concurrent calls may miss the removal.
-        node.serial.store(Node::removed, std::memory_order_relaxed);
+        node.serial.store(Node::removed, std::memory_order_relaxed);  // value only
         Node* const after = node.next.load(std::memory_order_relaxed);
         Node* const before = node.previous;
         (after != nullptr ? after->previous : last_) = before;
-        (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
+        // E1 link
+        (before != nullptr ? before->next : first_).store(after, std::memory_order_release);
     }
 
     /// Unlinks all nodes, and frees them together when no call uses them.
     [[gnu::noinline]] void retireAll(const Guard& guard) noexcept {
-        // Relaxed, all: under the lock. Unlinked nodes keep their `next`.
+        // Unlinked nodes keep their `next`. Relaxed: under the lock.
         for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
              node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);
@@ -630,7 +623,7 @@ private:
 
     bool wasHere(const Node* node) const noexcept {
         return node != nullptr &&
-               node->owner.load(std::memory_order_relaxed) == this;  // relaxed: compared only
+               node->owner.load(std::memory_order_relaxed) == this;  // value only
     }
 
     /// Waits until a removed callback is destroyed, except inside the destructor of that callback.
@@ -652,15 +645,15 @@ private:
 
     /// At wrap-around, all callbacks have serial 1, so running calls also call the new callback.
     unsigned nextSerial(Counter& newest) noexcept {
-        unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
+        unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // under the lock
         if (!Node::isListed(serial)) {
             serial = 1;
             for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
                  node = node->next.load(std::memory_order_relaxed)) {
-                node->serial.store(serial, std::memory_order_relaxed);  // relaxed: E2
+                node->serial.store(serial, std::memory_order_relaxed);  // by E2
             }
         }
-        newest.store(serial, std::memory_order_release);  // E2
+        newest.store(serial, std::memory_order_release);  // E2 newest
         return serial;
     }
 

@@ -122,7 +122,7 @@ public:
         });
     }
 
-    /// enqueue(...) is a template, so that programs may add an enqueue() without arguments.
+    /// Queues the event `first`, or the event that getEvent() returns for all arguments.
     template <class First, class... A>
     auto enqueue(First&& first, A&&... args)
         -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {

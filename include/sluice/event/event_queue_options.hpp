@@ -9,8 +9,8 @@ namespace sluice {
 
 /// The limits of an EventQueue, which has none by default.
 struct EventQueueOptions {
-    /// The maximum number of queued events; at least 1. Events that processIf() keeps, or that stay
-    /// after an exception, may exceed the limit.
+    /// The maximum number of queued events; at least 1. Events that processIf() keeps, that
+    /// peekEvent() copies, or that stay after an exception, may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
     /// A queue with more than keptBytes of memory frees its spare memory after the last event.

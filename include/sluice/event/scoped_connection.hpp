@@ -57,10 +57,6 @@ public:
         : disconnect_([connection = ScopedConnection(std::decay_t<Handle>(std::forward<Handle>(
                            handle)))]() mutable { return connection.disconnect(); }) {}
 
-    AnyScopedConnection(AnyScopedConnection&&) noexcept = default;
-    AnyScopedConnection& operator=(AnyScopedConnection&&) noexcept = default;
-    ~AnyScopedConnection() = default;  // its ScopedConnection removes the listener
-
     /// Removes the listener. Returns false if there is no listener, or if it was removed before.
     bool disconnect() {
         FixedFunction<bool()> last(std::move(disconnect_));  // last() may destroy this object

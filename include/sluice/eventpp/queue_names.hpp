@@ -32,9 +32,7 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    // A template, so that derived classes may add an enqueue() without arguments. Its only
-    // parameter is an int, so &enqueue<First, A...> with types never names this template.
-    template <int = 0>
+    template <int = 0>           // see EventQueue
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
 

@@ -118,8 +118,7 @@ public:
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;
-        // E1 handle, source: handle_ is written before a release of state_, which the thread of the
-        // last call acquires. Relaxed on failure: only this thread has the handle then.
+        // E1 handle. Relaxed on failure: own variable.
         if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
                                             std::memory_order_relaxed)) {
             handle_.remove();
@@ -127,11 +126,13 @@ public:
     }
 
 private:
+    // Happens-before edge E1 handle: added -> requestRemoval.
+
     enum class State : unsigned char { adding, added, requested };
 
     void requestRemoval() {
         State expected = State::adding;
-        // E1 handle, target.
+        // E1 handle
         if (!state_.compare_exchange_strong(expected, State::requested,
                                             std::memory_order_acquire)) {
             handle_.remove();
@@ -292,23 +293,20 @@ private:
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
 /// removed before its last call, and runs exactly as often as requested, even if several threads
-/// call it. A call that throws also counts. Copies of the target share the count;
-/// their spent listeners stay in their lists and are not called.
+/// call it. A call that throws also counts. Copies of the target share the count, and
+/// keep the spent listener. No other thread may destroy one while another one is called.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
 
 public:
-    using Handle = typename Target::Handle;
-
     explicit CounterRemover(Target& target) noexcept : target_(&target) {}
 
 private:
     struct Countdown {
         template <class... Args>
         detail::Turn next(const Args&...) noexcept {
-            // Relaxed: threads share no data through this number.
-            int left = callsLeft.load(std::memory_order_relaxed);
+            int left = callsLeft.load(std::memory_order_relaxed);  // value only
             while (left > 0 &&
                    !callsLeft.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
             }
@@ -321,7 +319,7 @@ private:
     };
 
     template <class Put, class Listener>
-    Handle add(const Put& put, Listener&& listener, int triggerCount = 1) {
+    auto add(const Put& put, Listener&& listener, int triggerCount = 1) {
         return detail::addSelfRemoving<Countdown>(*target_, put, std::forward<Listener>(listener),
                                                   triggerCount < 1 ? 1 : triggerCount);
     }
@@ -351,8 +349,6 @@ class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Tar
     friend detail::Adders<ConditionalRemover, Target>;
 
 public:
-    using Handle = typename Target::Handle;
-
     explicit ConditionalRemover(Target& target) noexcept : target_(&target) {}
 
 private:
@@ -360,8 +356,7 @@ private:
     struct Until {
         template <class... Args>
         detail::Turn next(Args&... args) {
-            // Relaxed: threads share no data through this flag.
-            if (ended.load(std::memory_order_relaxed)) {
+            if (ended.load(std::memory_order_relaxed)) {  // value only
                 return detail::Turn::none;
             }
             if (!holds(args...)) {
@@ -388,7 +383,7 @@ private:
     };
 
     template <class Put, class Listener, class Condition>
-    Handle add(const Put& put, Listener&& listener, Condition&& condition) {
+    auto add(const Put& put, Listener&& listener, Condition&& condition) {
         return detail::addSelfRemoving<Until<std::decay_t<Condition>>>(
             *target_, put, std::forward<Listener>(listener), std::forward<Condition>(condition));
     }

@@ -442,6 +442,9 @@ TYPED_TEST(SharedEventQueueEndTest, EventIsNotOvertakenWhileSomebodyPeeksAtIt) {
     crew.start();
     awaitThat([&] { return isReached.load(); });
     EXPECT_EQ(queue.sizeApprox(), 2U) << "it has not left its place";
+    EXPECT_TRUE(queue.enqueue(3, SlowToAssign())) << "a peeked event takes no room";
+    EXPECT_TRUE(queue.enqueue(4, SlowToAssign())) << "the second one makes room";
+    EXPECT_EQ(queue.statistics().discarded, 1U);
     std::vector<int> order;
     const auto note = [&](int number, const SlowToAssign&) {
         EXPECT_TRUE(isOpen.load()) << "nothing is taken out meanwhile";
@@ -449,8 +452,8 @@ TYPED_TEST(SharedEventQueueEndTest, EventIsNotOvertakenWhileSomebodyPeeksAtIt) {
     };
     crew.add([&] { isOpen = true; });
     EXPECT_TRUE(queue.processOneWith(note));
-    EXPECT_TRUE(queue.processOneWith(note));
-    EXPECT_EQ(order, (std::vector<int>{1, 2}));
+    EXPECT_TRUE(queue.processQueueWith(note));
+    EXPECT_EQ(order, (std::vector<int>{1, 3, 4}));
 }
 
 // ---- a loop that watches descriptors
@@ -522,12 +525,16 @@ TYPED_TEST(EventQueuePeekDeathTest, CopyThatWouldWaitForItsOwnEndSaysSo) {
         typename Queue::QueuedEvent copy;
         (void)queue.peekEvent(&copy);
     };
-    const auto enqueue = [](Queue& queue) { (void)queue.enqueue(2, Busybody()); };
+    const auto enqueue = [](Queue& queue) {
+        EXPECT_TRUE(queue.enqueue(2, Busybody())) << "a peeked event takes no room";
+        (void)queue.enqueue(3, Busybody());
+    };
     const char* const message = "the copy of a peeked event must not wait";
     EXPECT_DEATH(peek([](Queue& queue) { (void)queue.processOne(); }, Overflow::reject), message);
     EXPECT_DEATH(peek([](Queue& queue) { queue.clearEvents(); }, Overflow::reject), message);
     EXPECT_DEATH(peek(enqueue, Overflow::block), message);
     peek(enqueue, Overflow::reject);
+    peek(enqueue, Overflow::dropOldest);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ public:
     HashMap(const HashMap&) = delete;
     HashMap& operator=(const HashMap&) = delete;
     ~HashMap() {
-        // The loop repeats, because destructors of values may add keys. Relaxed: no other thread.
+        // Repeats, because destructors of values may add keys. Relaxed: not shared.
         while (Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
             destroy(table);
         }
@@ -46,12 +46,12 @@ public:
 
     /// Returns null if the key is not in the map. Allocates nothing.
     Value* find(const Key& key) const {
-        const Table* const table = table_.load(std::memory_order_acquire);  // E2
+        const Table* const table = table_.load(std::memory_order_acquire);  // E2 table
         if (table == nullptr) {
             return nullptr;
         }
         for (std::size_t i = table->start(hashOf(key));; i = (i + 1) & table->mask) {
-            Entry* const entry = table->slots[i].load(std::memory_order_acquire);  // E1
+            Entry* const entry = table->slots[i].load(std::memory_order_acquire);  // E1 entry
             if (entry == nullptr) {
                 return nullptr;
             }
@@ -63,7 +63,7 @@ public:
 
     /// If findOrAdd() throws, the map has the same entries as before.
     Value& findOrAdd(const Key& key) {
-        const std::size_t count = count_.load(std::memory_order_acquire);  // E3
+        const std::size_t count = count_.load(std::memory_order_acquire);  // E3 count
         Value* const value = find(key);
         return value != nullptr ? *value : add(key, count);
     }
@@ -72,7 +72,7 @@ public:
     /// number of destroyed entries. If removeIf() throws std::bad_alloc, nothing has changed.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
-        Table* const old = table_.load(std::memory_order_relaxed);  // relaxed, all: no other thread
+        Table* const old = table_.load(std::memory_order_relaxed);  // not shared
         if (old == nullptr) {
             return 0;
         }
@@ -100,23 +100,19 @@ public:
     /// Calls f(key, value) for each entry, in no particular order.
     template <class F>
     void forEach(F&& f) const {
-        if (const Table* const table = table_.load(std::memory_order_acquire)) {  // E2
+        if (const Table* const table = table_.load(std::memory_order_acquire)) {  // E2 table
             table->forEach([&f](const Entry& entry) { f(entry.key, entry.value); });
         }
     }
 
 private:
-    // Open addressing with linear probing; a table is at most half full. A full table is replaced
-    // by a table four times as large. Replaced tables stay until removeIf() or the destructor,
-    // because searches may still use them; together they have a third of the newest table's size.
+    // Open addressing with linear probing; a table is at most half full, so searches end. A table
+    // four times as large replaces a full one, which searches may use until removeIf().
     //
-    // Invariants: the newest table has all entries. Each table has an empty slot, so searches end.
-    // count_ is the number of entries, and changes under the lock with each new entry.
-    //
-    // Happens-before edges:
-    //   E1 entry: key and value are built before a release of the slot, which searches acquire.
-    //   E2 table: a table is filled before a release store of table_, which searches acquire.
-    //   E3 count: an entry is added before a release of count_, which searches acquire.
+    // Happens-before edges (proof: docs/algorithms/events.md):
+    //   E1 entry: insert -> find.
+    //   E2 table: insert -> find.
+    //   E3 count: insert -> findOrAdd.
 
     struct Entry {
         Entry(const Key& ownKey, std::uint64_t itsHash) : key(ownKey), hash(itsHash) {}
@@ -144,7 +140,7 @@ private:
         template <class F>
         void forEach(F&& f) const {
             for (std::size_t i = 0; i <= mask; ++i) {
-                if (Entry* const entry = slots[i].load(std::memory_order_acquire)) {  // E1
+                if (Entry* const entry = slots[i].load(std::memory_order_acquire)) {  // E1 entry
                     f(*entry);
                 }
             }
@@ -152,10 +148,10 @@ private:
 
         void insert(Entry& entry) noexcept {
             std::size_t i = start(entry.hash);
-            while (slots[i].load(std::memory_order_relaxed) != nullptr) {  // relaxed: not read
+            while (slots[i].load(std::memory_order_relaxed) != nullptr) {  // under the lock
                 i = (i + 1) & mask;
             }
-            slots[i].store(&entry, std::memory_order_release);  // E1
+            slots[i].store(&entry, std::memory_order_release);  // E1 entry
         }
 
         Table* const older;  // the table that this one has replaced, or null
@@ -174,7 +170,7 @@ private:
 
     template <class T>
     static void exchange(Atomic<T>& a, Atomic<T>& b) noexcept {
-        const T mine = a.load(std::memory_order_relaxed);  // relaxed, all: no other thread
+        const T mine = a.load(std::memory_order_relaxed);  // not shared
         a.store(b.load(std::memory_order_relaxed), std::memory_order_relaxed);
         b.store(mine, std::memory_order_relaxed);
     }
@@ -199,7 +195,7 @@ private:
     [[gnu::cold, gnu::noinline]] Value& add(const Key& key, std::size_t count) {
         Addition added{new Entry(key, hashOf(key))};
         for (;;) {
-            Table* const table = table_.load(std::memory_order_acquire);  // E2
+            Table* const table = table_.load(std::memory_order_acquire);  // E2 table
             delete std::exchange(added.larger, nullptr);
             if (table == nullptr || count >= (table->mask + 1) / 2) {
                 added.larger =
@@ -212,7 +208,7 @@ private:
                 return *value;
             }
             // Another thread has added a key, perhaps the same key.
-            count = count_.load(std::memory_order_acquire);  // E3
+            count = count_.load(std::memory_order_acquire);  // E3 count
             if (Value* const value = find(key)) {
                 return *value;
             }
@@ -222,15 +218,15 @@ private:
     /// Returns null if the map no longer has `count` entries.
     Value* insert(Table* table, Addition& added, std::size_t count) noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        if (count_.load(std::memory_order_relaxed) != count) {  // relaxed: under the lock
+        if (count_.load(std::memory_order_relaxed) != count) {  // under the lock
             return nullptr;
         }
         if (added.larger != nullptr) {
             table = std::exchange(added.larger, nullptr);
-            table_.store(table, std::memory_order_release);  // E2
+            table_.store(table, std::memory_order_release);  // E2 table
         }
         table->insert(*added.entry);
-        count_.store(count + 1, std::memory_order_release);  // E3
+        count_.store(count + 1, std::memory_order_release);  // E3 count
         return &std::exchange(added.entry, nullptr)->value;
     }
 

@@ -95,7 +95,7 @@ public:
             }
         }
         // Destructors of events may use the store, which is then closed and empty.
-        isClosed_.store(true, std::memory_order_relaxed);
+        isClosed_.store(true, std::memory_order_relaxed);  // not shared
         size_.store(0, std::memory_order_relaxed);
         EventList rest;
         rest.swap(events_);
@@ -138,7 +138,7 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return size_.load(std::memory_order_acquire);  // E2
+        return size_.load(std::memory_order_acquire);  // E1 ready
     }
     [[nodiscard]] bool isEmpty() const noexcept { return size() == 0; }
 
@@ -157,12 +157,12 @@ public:
     void close() noexcept {
         {
             const Guard guard(lock_);
-            isClosed_.store(true, std::memory_order_release);  // E3
+            isClosed_.store(true, std::memory_order_release);  // E2 close
         }
         notifyEverybody();
     }
     [[nodiscard]] bool isClosed() const noexcept {
-        return isClosed_.load(std::memory_order_acquire);  // E3
+        return isClosed_.load(std::memory_order_acquire);  // E2 close
     }
 
     /// Frees the spare nodes if the store is not busy. Returns the number of freed bytes.
@@ -181,7 +181,7 @@ public:
         for (const Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
             handling += batch->taken_;
         }
-        const std::size_t queued = size_.load(std::memory_order_relaxed);  // relaxed: the lock
+        const std::size_t queued = size_.load(std::memory_order_relaxed);  // under the lock
         EventQueueStatistics result;
         result.enqueued = taken_ + discarded_ + queued;
         result.rejected = rejected_;
@@ -196,20 +196,21 @@ public:
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
     /// A full store ignores silence(), because producers may wait for room.
     [[nodiscard]] bool isNotifying() const noexcept {
-        return silencers_.load(std::memory_order_acquire) == 0 || size() >= options_.limit;  // E4
+        return silencers_.load(std::memory_order_acquire) == 0 ||
+               size() >= options_.limit;  // E3 sound
     }
 
     /// Added events wake no thread until unsilence() has been called as often as silence().
     void silence() noexcept {
         const Guard guard(lock_);
-        // Relaxed loads, also in unsilence(): silencers_ is written under the lock.
+        // Relaxed, also in unsilence(): under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
         {
             const Guard guard(lock_);
             silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
-                             std::memory_order_release);  // E4
+                             std::memory_order_release);  // E3 sound
         }
         if (isReady()) {
             notify(arrived_);
@@ -223,20 +224,10 @@ public:
     Waiters& changed() const noexcept { return changed_; }
 
 private:
-    // Invariants, under the lock: size_ is the number of events in events_. An event is admitted
-    // only if size_ + reserved_ < limit. reserved_ events are admitted and not in events_ yet.
-    // Events that are put back may exceed the limit. batches_ links the batches of consumers,
-    // newest first. While peeker_ is set, the first event stays first. taken_ + discarded_ +
-    // size_ events have been accepted; taken_ includes those being handled.
-    //
-    // Happens-before edges:
-    //   E1 hand-over: the producer writes an event before it unlocks; the consumer reads the event
-    //       after it locks.
-    //   E2 ready: size_ is stored with release, and acquired by waiting threads.
-    //   E3 close: isClosed_ is stored with release and loaded with acquire.
-    //   E4 sound: silencers_ is stored with release, and acquired by waiting threads.
-    // The lock orders a producer's isNotifying() and unsilence(): either the producer wakes a
-    // thread, or the last unsilence() sees the event.
+    // Happens-before edges, beside those of the lock (proof: docs/algorithms/events.md):
+    //   E1 ready: resize -> size.
+    //   E2 close: close -> isClosed.
+    //   E3 sound: unsilence -> isNotifying.
 
     struct Peek;
     struct Reservation;
@@ -292,7 +283,7 @@ private:
 
     /// Waits for a free place after a refusal, or counts the refusal and returns false.
     [[gnu::cold, gnu::noinline]] bool awaitRoom(SendResult refusal) {
-        if (refusal == SendResult::full && canHaveRoom()) {
+        if (refusal == SendResult::full && options_.overflow == Overflow::block) {
             awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
             return true;
         }
@@ -301,47 +292,30 @@ private:
         return false;
     }
 
-    /// Returns true if a producer may wait for a free place. With dropOldest, a producer waits only
-    /// for the end of a peek, not for events that are being built.
-    bool canHaveRoom() const noexcept {
-        if (options_.overflow == Overflow::reject) {
-            return false;
-        }
-        const Guard guard(lock_);
-        return options_.overflow == Overflow::block || canDiscard(guard) ||
-               admit(guard) != SendResult::full;
-    }
-
-    /// Returns true if a waiting producer can continue.
     bool hasRoom() const noexcept {
         const Guard guard(lock_);
-        return admit(guard) != SendResult::full || (options_.overflow == Overflow::dropOldest &&
-                                                    !(canDiscard(guard) && peeker_ != nullptr));
+        return admit(guard) != SendResult::full;
     }
 
-    /// Returns true if discarding events would make room; a peek may still prevent the discarding.
-    bool canDiscard(const Guard& /*guard*/) const noexcept {
-        return reserved_ < options_.limit && !events_.isEmpty();
-    }
-
-    // Functions with a guard use relaxed loads, because the lock orders them.
+    // Loads in functions with a guard are relaxed: under the lock.
 
     bool isBusy(const Guard& /*guard*/) const noexcept {
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
+    /// A peeked event takes no room, so that dropOldest can keep it.
     SendResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
             return SendResult::closed;
         }
-        return size_.load(std::memory_order_relaxed) + reserved_ < options_.limit
-                   ? SendResult::ok
-                   : SendResult::full;
+        const std::size_t used = size_.load(std::memory_order_relaxed) + reserved_;
+        const bool fits = used < options_.limit || (used == options_.limit && peeker_ != nullptr);
+        return fits ? SendResult::ok : SendResult::full;
     }
 
     void resize(const Guard& /*guard*/, std::ptrdiff_t change) noexcept {
         const std::size_t old = size_.load(std::memory_order_relaxed);
-        size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E2
+        size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E1 ready
     }
 
     /// noteHighWater() is called before size_ falls, so that producers compute no maximum.
@@ -357,12 +331,18 @@ private:
     [[gnu::cold, gnu::noinline]] SendResult discardOldest(const Guard& guard,
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
+        EventList peeked;
+        if (peeker_ != nullptr) {
+            events_.moveFrontTo(peeked);
+        }
         // The loop discards several events if events that were put back exceed the limit.
-        while (admit(guard) == SendResult::full && canDiscard(guard) && peeker_ == nullptr) {
+        while (admit(guard) == SendResult::full && !events_.isEmpty() &&
+               reserved_ < options_.limit) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
             ++discarded_;
         }
+        events_.prepend(peeked);
         return admit(guard);
     }
 
@@ -444,12 +424,12 @@ private:
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
-    std::size_t reserved_ = 0;
+    std::size_t reserved_ = 0;      // events that are admitted and not in events_ yet
     const void* peeker_ = nullptr;  // the thread that peeks
     EventList events_;
     typename EventList::Spares spares_;  // nodes without an event
-    Batch* batches_ = nullptr;
-    std::uint64_t taken_ = 0;
+    Batch* batches_ = nullptr;           // newest first
+    std::uint64_t taken_ = 0;            // also events being handled
     std::uint64_t discarded_ = 0;
     std::uint64_t rejected_ = 0;
     std::size_t highWater_ = 0;  // the maximum of size_ whenever it fell
@@ -536,7 +516,6 @@ struct EventStore<Event, EventList, Threading>::Peek {
                 const Guard guard(store.lock_);
                 store.peeker_ = nullptr;
             }
-            notify(store.room_);  // dropOldest can discard this event now
             notify(store.changed_);
         }
     }
@@ -655,7 +634,7 @@ private:
             left_ = 1;
         } else {
             rest_.swap(store.events_);
-            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
+            left_ = store.size_.load(std::memory_order_relaxed);  // under the lock
         }
         taken_ = left_;
         store.resize(guard, -static_cast<std::ptrdiff_t>(left_));

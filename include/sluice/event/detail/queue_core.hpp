@@ -40,10 +40,22 @@ auto selectEventList() {
 /// args...). The dispatcher provides dispatchTo(prototype, event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
+    using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
+    using Store = EventStore<Queued, EventList, ThreadingOf<Policies>>;
+
 public:
     /// While a DisableQueueNotify exists, added events wake no thread, and wait() does not return,
     /// unless the queue is full. The last destructor wakes waiting threads if events are queued.
-    class DisableQueueNotify;
+    class DisableQueueNotify {
+    public:
+        DisableQueueNotify(QueueCore* queue) noexcept : store_(queue->store_) { store_.silence(); }
+        DisableQueueNotify(const DisableQueueNotify&) = delete;
+        DisableQueueNotify& operator=(const DisableQueueNotify&) = delete;
+        ~DisableQueueNotify() { store_.unsilence(); }
+
+    private:
+        Store& store_;
+    };
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
 
@@ -163,8 +175,6 @@ public:
     }
 
 protected:
-    using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
-    using Store = EventStore<Queued, EventList, ThreadingOf<Policies>>;
     using Batch = typename Store::Batch;
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
@@ -293,18 +303,6 @@ private:
                         [&visitor](auto, auto& event, auto&... args) { visitor(event, args...); });
         };
     }
-};
-
-template <class Dispatcher, class Queued, class Policies>
-class QueueCore<Dispatcher, Queued, Policies>::DisableQueueNotify {
-public:
-    DisableQueueNotify(QueueCore* queue) noexcept : queue_(*queue) { queue_.store_.silence(); }
-    DisableQueueNotify(const DisableQueueNotify&) = delete;
-    DisableQueueNotify& operator=(const DisableQueueNotify&) = delete;
-    ~DisableQueueNotify() { queue_.store_.unsilence(); }
-
-private:
-    QueueCore& queue_;
 };
 
 }  // namespace sluice::detail

@@ -168,7 +168,7 @@ public:
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
     // Users keep the owner alive, because an element's destructor may destroy its list. The list
-    // that created the owner is its first user. Relaxed: a list is destroyed after all calls.
+    // that created the owner is its first user. Relaxed: value only.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -176,8 +176,7 @@ public:
         }
     }
 
-    // If hasAny() and isDue() are true at a call's end, the call must collect(). Relaxed: E1's
-    // fence orders them.
+    // If both are true at a call's end, the call must collect(). Relaxed by E1.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -185,7 +184,7 @@ public:
     }
 
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        return size_.load(std::memory_order_relaxed);  // relaxed: a count
+        return size_.load(std::memory_order_relaxed);  // value only
     }
 
     /// Adds an unlinked element; collect() must follow, except inside a call of the list.
@@ -193,7 +192,7 @@ public:
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
         last_ = &element;
-        // Relaxed: the lock orders the writes, and E1 orders the reads.
+        // Relaxed by E1.
         size_.store(sizeApprox() + 1, std::memory_order_relaxed);
         hasAny_.store(true, std::memory_order_relaxed);
     }
@@ -212,7 +211,7 @@ public:
         Begun begun;
         while (moveOn(begun)) {
             if (begun.passed == nullptr) {
-                begun.period = this->readers.beginGrace();  // E1
+                begun.period = this->readers.beginGrace();  // E1 begin
             } else if (begun.passed == this) {
                 drop();
             } else {
@@ -226,7 +225,7 @@ public:
     Retired* takeAll() noexcept {
         taken_ += sizeApprox();
         passed_ = batch_ = taken_;
-        size_.store(0, std::memory_order_relaxed);  // relaxed, all: no other thread
+        size_.store(0, std::memory_order_relaxed);  // not shared
         hasPeriod_.store(false, std::memory_order_relaxed);
         hasAny_.store(false, std::memory_order_relaxed);
         return std::exchange(first_, nullptr);
@@ -235,19 +234,13 @@ public:
     mutable Lock lock;
 
 private:
-    // Elements are numbered in the order of removal; numbers may wrap around. Invariants, under the
-    // lock: first_ to last_ link the elements taken_ + 1 to taken_ + size_, oldest first. Elements
-    // up to passed_ may be freed. While hasPeriod_ is set, a thread is in beginGrace(), or the
-    // elements up to batch_ wait for the end of period_, which began after they were retired.
-    // Without a period, batch_ equals passed_. hasAny_ is true while there are elements.
+    // Elements are numbered in the order of removal. Under the lock, first_ to last_ link the
+    // elements taken_ + 1 to taken_ + size_. Those up to passed_ may be freed; those up to batch_
+    // wait for the end of period_ while hasPeriod_ is set.
     //
-    // Happens-before edges:
-    //   E1 begin: one thread unlinks an element, stores hasAny_ and hasPeriod_ and executes
-    //       heavy(); a reader ends its guard, executes light() and loads both flags. So no element
-    //       is left behind: the first thread's hasPassed() finds no guard, or the reader collects.
-    //   E2 free: read guards end before hasPassed() returns true (E1 of the registry).
-    //
-    // hasAny_ and hasPeriod_ stay true until a batch has passed, so E1 holds for each hasPassed().
+    // Happens-before edges (proof: docs/algorithms/reader-registry.md):
+    //   E1 begin: collect <-> the end of a Call.
+    //   E2 free: ReadGuard -> hasPassed.
 
     /// The next step of a collect().
     struct Begun {
@@ -264,16 +257,15 @@ private:
             batch_ = begun.number;
             period_ = begun.period;
         }
-        if (hasPeriod_.load(std::memory_order_relaxed)) {  // relaxed: written under the lock
-            if (batch_ == passed_ || !this->readers.hasPassed(period_)) {  // E2
+        if (hasPeriod_.load(std::memory_order_relaxed)) {                  // under the lock
+            if (batch_ == passed_ || !this->readers.hasPassed(period_)) {  // E2 free
                 return false;
             }
             passed_ = batch_;
             hasPeriod_.store(false, std::memory_order_relaxed);
         }
         if (first_ == nullptr) {
-            hasAny_.store(false,
-                          std::memory_order_relaxed);  // relaxed: a call may collect once more
+            hasAny_.store(false, std::memory_order_relaxed);
             return false;
         }
         begun.passed = nullptr;
@@ -282,7 +274,7 @@ private:
             size_.store(sizeApprox() - 1, std::memory_order_relaxed);
             begun.passed = std::exchange(first_, first_->nextRetired);
         } else if (mayBegin()) {
-            hasPeriod_.store(true, std::memory_order_relaxed);  // E1
+            hasPeriod_.store(true, std::memory_order_relaxed);  // E1 begin
             begun.isBegun = true;
             begun.number = taken_ + sizeApprox();
         } else {
@@ -336,7 +328,7 @@ private:
     struct Leaving {
         RetireList<Threading>& retired;
         ~Leaving() {
-            Readers::fence();  // E1
+            Readers::fence();  // E1 begin
             if (SLUICE_UNLIKELY(retired.hasAny()) && retired.isDue()) {
                 retired.collect();
             }

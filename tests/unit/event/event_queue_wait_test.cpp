@@ -456,6 +456,38 @@ TYPED_TEST(SharedEventQueueEndTest, EventIsNotOvertakenWhileSomebodyPeeksAtIt) {
     EXPECT_EQ(order, (std::vector<int>{1, 3, 4}));
 }
 
+TYPED_TEST(SharedEventQueueEndTest, PeekedEventIsNotDroppedBehindEventsThatCameBack) {
+    EventQueue<int, void(const SlowToAssign&), TypeParam> queue(
+        EventQueueOptions{2, Overflow::dropOldest});
+    std::atomic<bool> isOpen{false};
+    std::atomic<bool> isReached{false};
+    Crew crew;
+    crew.add([&] {
+        typename decltype(queue)::QueuedEvent event{};
+        EXPECT_TRUE(queue.peekEvent(&event));
+        EXPECT_EQ(event.event, 3);
+    });
+    EXPECT_TRUE(queue.enqueue(1, SlowToAssign()));
+    EXPECT_TRUE(queue.enqueue(2, SlowToAssign()));
+    EXPECT_FALSE(queue.processIf([&] {
+        if (!isReached) {
+            EXPECT_TRUE(queue.enqueue(3, SlowToAssign(&isOpen, &isReached)));
+            crew.start();
+            awaitThat([&] { return isReached.load(); });
+        }
+        return false;
+    }));
+    EXPECT_TRUE(queue.enqueue(4, SlowToAssign()));
+    EXPECT_TRUE(queue.enqueue(5, SlowToAssign()));
+    EXPECT_EQ(queue.statistics().discarded, 2U);
+    isOpen = true;
+    crew.join();
+    std::vector<int> order;
+    EXPECT_TRUE(
+        queue.processQueueWith([&](int number, const SlowToAssign&) { order.push_back(number); }));
+    EXPECT_EQ(order, (std::vector<int>{3, 4, 5}));
+}
+
 // ---- a loop that watches descriptors
 
 #if defined(__linux__)

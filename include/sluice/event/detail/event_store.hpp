@@ -309,7 +309,7 @@ private:
             return SendResult::closed;
         }
         const std::size_t used = size_.load(std::memory_order_relaxed) + reserved_;
-        const bool fits = used < options_.limit || (used == options_.limit && peeker_ != nullptr);
+        const bool fits = used < options_.limit || (used == options_.limit && peek_ != nullptr);
         return fits ? SendResult::ok : SendResult::full;
     }
 
@@ -332,15 +332,16 @@ private:
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
         EventList peeked;
-        if (peeker_ != nullptr) {
-            events_.moveFrontTo(peeked);
-        }
         // The loop discards several events if events that were put back exceed the limit.
         while (admit(guard) == SendResult::full && !events_.isEmpty() &&
                reserved_ < options_.limit) {
-            events_.moveFrontTo(discarded);
-            resize(guard, -1);
-            ++discarded_;
+            if (peek_ != nullptr && peek_->event == &events_.front()) {
+                events_.moveFrontTo(peeked);
+            } else {
+                events_.moveFrontTo(discarded);
+                resize(guard, -1);
+                ++discarded_;
+            }
         }
         events_.prepend(peeked);
         return admit(guard);
@@ -398,12 +399,12 @@ private:
     void awaitEndOfPeek() const {
         awaitRarely(changed_, [](const EventStore& store) noexcept {
             const Guard guard(store.lock_);
-            return store.peeker_ == nullptr;
+            return store.peek_ == nullptr;
         });
     }
     bool isPeeking() const noexcept {
         const Guard guard(lock_);
-        return peeker_ == Platform::thisThread();
+        return peek_ != nullptr && peek_->thread == Platform::thisThread();
     }
 
     /// All rare waits use this function, because each inlined copy would take a kilobyte of code.
@@ -424,8 +425,8 @@ private:
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
-    std::size_t reserved_ = 0;      // events that are admitted and not in events_ yet
-    const void* peeker_ = nullptr;  // the thread that peeks
+    std::size_t reserved_ = 0;    // events that are admitted and not in events_ yet
+    const Peek* peek_ = nullptr;  // the running one
     EventList events_;
     typename EventList::Spares spares_;  // nodes without an event
     Batch* batches_ = nullptr;           // newest first
@@ -503,6 +504,7 @@ struct EventStore<Event, EventList, Threading>::Reservation {
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Peek {
     EventStore& store;
+    const void* const thread = Platform::thisThread();
     Event* event = nullptr;
 
     explicit Peek(EventStore& ownStore) : store(ownStore) {
@@ -514,7 +516,7 @@ struct EventStore<Event, EventList, Threading>::Peek {
         if (event != nullptr) {
             {
                 const Guard guard(store.lock_);
-                store.peeker_ = nullptr;
+                store.peek_ = nullptr;
             }
             notify(store.changed_);
         }
@@ -523,12 +525,12 @@ struct EventStore<Event, EventList, Threading>::Peek {
     /// Returns false while another thread peeks.
     bool begins() noexcept {
         const Guard guard(store.lock_);
-        if (store.peeker_ != nullptr) {
+        if (store.peek_ != nullptr) {
             return false;
         }
         if (!store.events_.isEmpty()) {
             event = &store.events_.front();
-            store.peeker_ = Platform::thisThread();
+            store.peek_ = this;
         }
         return true;
     }
@@ -625,8 +627,8 @@ private:
     /// Returns false while a thread peeks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
         const Guard guard(store.lock_);
-        if (store.events_.isEmpty() || store.peeker_ != nullptr) {
-            return store.peeker_ == nullptr;
+        if (store.events_.isEmpty() || store.peek_ != nullptr) {
+            return store.peek_ == nullptr;
         }
         store.noteHighWater(guard);
         if (amount == Amount::one) {

@@ -213,11 +213,10 @@ std::vector<std::string> runOnThreads() {
 
 // ---- For a person who watches it
 
-std::atomic<bool> isInterrupted{false};
-
 /// Runs the robot until Ctrl-C, on a page that shows it. Fusion hangs for 300 ms every 5 s.
 int runWatched() {
 #if defined(ROBOT_HAS_LIVE)
+    static std::atomic<bool> isInterrupted{false};
     (void)std::signal(SIGINT, [](int) { isInterrupted = true; });
     sluice::ThreadPool pool(2);
     sluice::Watchdog watchdog(100ms, [](const char*, std::chrono::nanoseconds) {});

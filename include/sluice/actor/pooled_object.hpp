@@ -357,7 +357,7 @@ protected:
 
 private:
     // Happens-before edges, besides those of PooledMailbox (proof: docs/algorithms/actors.md):
-    //   E6 begin: begin -> closing and executor.
+    //   E6 begin: begin -> closing/executor.
     //   E7 ended: endThen -> hasEnded.
 
     Atomic<Closing> closing_{Closing::unstarted};
@@ -797,7 +797,7 @@ private:
             [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
-    /// Calls a function that calls handlers, and handles a failure if it throws.
+    /// Calls a function that calls handlers, and reacts to the exception of a handler.
     template <class Handling>
     void catching(const Handling& handling) {
 #if defined(__cpp_exceptions)

@@ -603,7 +603,7 @@ private:
     using RowOf = detail::RowOf<Row>;
     using Deferred = detail::DeferredMessage<Rows...>;
 
-    /// One call of start(), stop() or handle().
+    /// Marks a running call of start(), stop() or handle().
     struct Calling {
         explicit Calling(StateMachine& called) noexcept : machine(called) {
             if (std::exchange(machine.isCalled_, true)) {

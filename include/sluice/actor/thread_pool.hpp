@@ -216,8 +216,8 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2 next
     }
 
-    /// Appends the task if the previous check() saw the same task. Returns true if a different task
-    /// is set. Callers must hold the pool's lock.
+    /// Appends the task if the previous check() saw the same task. Returns true if a task is still
+    /// set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);  // hint
@@ -441,10 +441,10 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/actors.md):
-    //   E1 queue: append, by the lock -> nextOf and tryTake.
-    //   E2 next: NextTask::set -> NextTask::take and NextTask::check.
-    //   E3 watch: NextTaskWatch::isMissing <-> NextTaskWatch::check.
-    //   E4 idle: IdleThreads::sleep, by the lock -> isIdle.
+    //   E1 queue: append -> nextOf/tryTake.
+    //   E2 next: set -> take/check.
+    //   E3 watch: isMissing <-> check.
+    //   E4 idle: IdleThreads::sleep -> isIdle.
 
     using Guard = detail::IdleThreads::Guard;
 

@@ -106,7 +106,7 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/bus.md), besides those of MpmcRing:
-    //   E1 taken: consumeWhile, by way of the passed slot -> isDrained.
+    //   E1 taken: consumeWhile -> isDrained.
     //   E2 gone: consumeWhile -> isDrained.
 
     /// True while the consumer holds a message that it has taken out of the ring.

@@ -95,9 +95,9 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/bus.md):
-    //   E1 value: publish -> handler and get, by the lock.
+    //   E1 value: publish -> handler/get.
     //   E2 handled: handler -> Bus::isDrained.
-    //   E3 close: Bus::close, by way of the rings' marks -> Bus::isDrained.
+    //   E3 close: Bus::close -> Bus::isDrained.
 
     static constexpr std::size_t none = 2;
 

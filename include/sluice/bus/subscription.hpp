@@ -84,7 +84,7 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    // Happens-before edge (docs/algorithms/bus.md): E1 taken: take -> end, by the handler.
+    // Happens-before edge (docs/algorithms/bus.md): E1 taken: take -> end.
 
     /// In a handler, end() writes no member, because another thread may run end() simultaneously.
     detail::UnsubscribeResult end(detail::UnsubscribeStep step) noexcept {

@@ -42,7 +42,7 @@ public:
     /// Receives the object's name, and the minimum time for which the handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
-    /// Watches an object until the Watch is destroyed, which must precede the watchdog's end.
+    /// Watches an object. Destroy a Watch before its object and before the watchdog.
     class [[nodiscard]] Watch {
     public:
         Watch(Watch&& other) noexcept

@@ -89,9 +89,9 @@ struct backend_options {
     /// error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of printed times, even of log(time, ...) and of backtraces, for simulations; null
-    /// selects the system's clock. Logging threads call `clock`, which must not log. Intervals
-    /// follow the steady clock. For daily rotation see file_rotation::clock.
+    /// The clock of all printed times, for simulations; null selects the system's clock. `clock`
+    /// replaces even the times of log(time, ...) and of backtraces. Logging threads call `clock`,
+    /// which must not log. For daily rotation see file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock;
 
     /// The back end's thread calls these hooks when it starts and before it ends, for example to

@@ -255,7 +255,8 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// Returns the logger if it can defer, otherwise null. Cheaper than a dynamic_cast.
+/// Returns the logger if its back end formats deferred calls, otherwise null. Cheaper than a
+/// dynamic_cast.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -330,7 +331,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
 }
 
-/// Logs a call that is enabled or is for a backtrace. `fields`: an array or an empty FieldList.
+/// Logs a call that is enabled or is for a backtrace. `fields` is an array or an empty FieldList.
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)

@@ -66,7 +66,7 @@ struct file_rotation {
     /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
     /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit. A
     /// file's age is that of its last write; files from the future are the oldest. Links, folders
-    /// and files with other names, as after a compression, are neither counted nor deleted.
+    /// and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
@@ -281,7 +281,7 @@ private:
                    static_cast<std::ptrdiff_t>(text.size());
     }
 
-    /// For a closed file, all members are 0.
+    /// The status of the open file; all members are 0 for a closed file.
     Status status() const noexcept {
         Status own{};
         if (file_ != nullptr) {
@@ -552,8 +552,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// Returns true if a new day has begun. A future time that the caller has chosen begins no day.
-    /// If the next day is too far away, the clock has been set back.
+    /// Returns true if a new day has begun. Records with a future time, which callers may choose,
+    /// do not begin a day. If the next day is too far away, the clock has been set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {

@@ -314,7 +314,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // The old back end ends without a lock.
+    // Destroys the old back end without a lock.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

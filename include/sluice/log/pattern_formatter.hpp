@@ -44,7 +44,7 @@ enum class PieceKind : unsigned char {
     other,         ///< spdlog writes it again for each line
 };
 
-/// Returns the kind of a flag, which is given with its `%` and width.
+/// Returns the kind of a flag such as `%5v`.
 inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr std::string_view plainFlags = "efFntv^$";
     constexpr PieceKind plainKinds[] = {

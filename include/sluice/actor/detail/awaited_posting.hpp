@@ -93,12 +93,13 @@ public:
         }
     }
 
-    /// Wakes the oldest wait. The object's thread calls notifyOne() when the mailbox has room.
+    /// Wakes the oldest waiting coroutine. The object's thread calls notifyOne() when the mailbox
+    /// has room.
     void notifyOne() noexcept {
         const Guard guard(lock_);
         wakeOldest(guard);
     }
-    /// Wakes all waits, because a woken coroutine may end without trying to post.
+    /// Wakes all waiting coroutines, because a woken one may end without trying to post.
     void notifyAll() noexcept {
         const Guard guard(lock_);
         do {

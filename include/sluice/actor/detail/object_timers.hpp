@@ -161,7 +161,7 @@ class ObjectTimers {
     /// The maximum number of timers fired before the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// The earliest deadline in use, because differences from earlier times could overflow.
+    /// The lower limit of deadlines, so that differences between times cannot overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {

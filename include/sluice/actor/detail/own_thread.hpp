@@ -311,7 +311,7 @@ public:
 private:
     // Happens-before edges (states: docs/algorithms/actors.md):
     //   E1 start: start -> join.
-    //   E2 end: thread -> join -> other calls of join.
+    //   E2 end: thread -> join.
 
     enum class State : unsigned char { idle, starting, running, joining, ended };
 

@@ -55,7 +55,7 @@ public:
         }};
         slot.entry.construct(std::forward<Args>(args)...);
         isConstructed = true;
-        // Relaxed: own variable, and by E1.
+        // Relaxed: own variable, by E1.
         const CounterWord generation = slot.word.load(std::memory_order_relaxed) / oneGeneration;
         slot.word.store(generation * oneGeneration | armed | listed, std::memory_order_relaxed);
         list(index);
@@ -153,9 +153,9 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/actors.md):
-    //   E1 list: arm and cancel -> takeChanges.
+    //   E1 list: arm/cancel -> takeChanges.
     //   E2 unlist: takeChanges -> cancel.
-    //   E3 reuse: end, by SlotStack -> arm.
+    //   E3 reuse: end -> arm.
 
     static constexpr CounterWord vacant = 0;
     static constexpr CounterWord armed = 1;

@@ -85,7 +85,7 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                // `unhandled` is read before `handled`, as the consumer increments it first.
+                // Reads `unhandled` before `handled`, which the consumer increments last.
                 counts.unhandled = consumed_[3][i][type].get();
                 const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
                 counts.unhandled = std::min(counts.unhandled, handled);

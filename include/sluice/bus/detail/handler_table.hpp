@@ -196,7 +196,7 @@ public:
 
 private:
     // Happens-before edges (proof: docs/algorithms/bus.md):
-    //   E1 change: add, by the lock -> callAll.
+    //   E1 change: add -> callAll.
     //   E2 end: remove <-> callAll.
     //   E3 done: callAll -> remove.
     //   E4 over: finish -> remove.

@@ -32,8 +32,9 @@ namespace sluice::log::detail {
 ///
 /// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
 /// naps: waking it for each record would cost more than the record, and each poll takes cache lines
-/// from the logging threads. Records flow while their surplus over one record per `flowGap` exceeds
-/// `flowStart`. A record waits for the end of a nap, which Linux prolongs by 50 microseconds.
+/// from the logging threads. Records flow while more than `flowStart` records beyond one per
+/// `flowGap` have arrived. A record waits for the end of a nap, which Linux prolongs by 50
+/// microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;

@@ -303,8 +303,8 @@ private:
         }
     }
 
-    /// Calls a sink for the records from index `begin` on. The logger of the record `begin + taken`
-    /// receives an exception. After abandon(), each record is lost.
+    /// Calls a sink for the records from index `begin` on. An exception goes to the logger of the
+    /// record at `begin + taken`. After abandon(), each record is lost.
     template <class Call>
     bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
         if (isAbandoned_.load(std::memory_order_relaxed)) {  // hint
@@ -583,8 +583,8 @@ public:
 private:
     // Happens-before edge: E1 flush: wantFlush -> carryOutFlushes.
 
-    // The number of records between two steps that free memory, check for abandon() and let other
-    // threads in. Slow sinks have shorter chunks.
+    // After each chunk of records, a batch frees memory, checks for abandon() and lets waiting
+    // threads write. Slow sinks have shorter chunks.
     static constexpr std::size_t longestChunk = 1024;
     static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);

@@ -123,8 +123,8 @@ public:
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
 
-    /// The flags of a record with this time. The caller has chosen the time if the record is in a
-    /// backtrace, or if the time is before the thread's last call.
+    /// The flags of a record that is printed with `time`. The caller has chosen `time` if the
+    /// record is in a backtrace, or if `time` is before the thread's last call.
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {

@@ -130,7 +130,7 @@ public:
         return version_.load(std::memory_order_seq_cst);  // E1 announce
     }
     /// Calls visit(Slot&), under the lock, for each lane added since the last call. Returns the
-    /// version of the list with these lanes.
+    /// version of the list that includes these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
         const Guard guard(lock_);
@@ -187,7 +187,7 @@ public:
         return sum;
     }
 
-    /// The number of lanes of threads.
+    /// The number of lanes that threads own.
     [[nodiscard]] std::size_t laneCount() noexcept {
         const Guard guard(lock_);
         return size_ - 1;

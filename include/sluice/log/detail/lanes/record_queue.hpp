@@ -116,9 +116,9 @@ public:
 
     // ---- Producers
 
-    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes at a multiple of 8. write()
-    /// must not throw, but may post. Rejected records are counted. The back end must not post with
-    /// Overflow::block.
+    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes; `to` is a multiple of 8.
+    /// write() must not throw, but may post. Rejected records are counted. The back end must not
+    /// post with Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         Slot* const lane = Threads::findFirst(&registry_, hash_);
@@ -279,7 +279,7 @@ public:
     void resetDropped() { reset(droppedBefore_, &LaneCounts::dropped); }
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
-    /// The number of lanes of threads.
+    /// The number of lanes that threads own.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_.laneCount(); }
 
     [[nodiscard]] Registry& registry() noexcept { return registry_; }

@@ -44,7 +44,7 @@ public:
         return now();
     }
 
-    /// Reads the clock after all accesses before the call.
+    /// Reads the clock after all memory accesses that precede the call.
     static Stamp now() noexcept {
         if (SLUICE_LIKELY(usesCounter())) {
             return readCounterLast();
@@ -53,7 +53,7 @@ public:
         return readSystemClock();
     }
 
-    /// Reads the clock before all loads after the call.
+    /// Reads the clock before all loads that follow the call.
     static Stamp nowThenLoad() noexcept {
         const Stamp ticks = SLUICE_LIKELY(usesCounter()) ? readCounterFirst() : readSystemClock();
         PortableFence::heavy();

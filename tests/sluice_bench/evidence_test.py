@@ -74,6 +74,12 @@ def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
     assert "\n\\* unsteady\n" in text
 
 
+def test_a_ratio_of_an_unreliable_result_is_marked(tree):
+    results = two()
+    results[1]["flags"] = ["UNRELIABLE"]
+    assert f"{RATIO}{evidence.JOINED}\\* |" in tree.write(results)
+
+
 @pytest.mark.parametrize(
     "change, complaint",
     [

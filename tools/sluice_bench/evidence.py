@@ -140,7 +140,8 @@ class Evidence:
         if {"a", "b"} <= subjects.keys():
             version = contents.version(record.subject(row["b"]))
             words["version"] = f" ({version})" if version else ""
-            words["ratio"] = ratio(subjects["a"], subjects["b"], name not in record.unsteady)
+            unreliable = any("UNRELIABLE" in subjects[letter]["flags"] for letter in "ab")
+            words["ratio"] = ratio(subjects["a"], subjects["b"], not unreliable and name not in record.unsteady)
         return words
 
     def files(self):

@@ -259,8 +259,8 @@ public:
         }
         return times;
     }
-    /// Changes with each handler call, discarded message and sleep, for Watchdog. Without
-    /// Traits::statistics, discarded messages are not counted.
+    /// A number that changes with each handler call, discarded message and sleep, for Watchdog.
+    /// Without Traits::statistics, discarded messages are not counted.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled + turns_.get();
         if constexpr (Traits::statistics) {

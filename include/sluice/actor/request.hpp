@@ -245,11 +245,11 @@ public:
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// For detail::AwaitedFuture: calls the waker when isReady() changes; returns false if ready.
+    /// Registers a waker to be called when isReady() changes. Returns false if already ready.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// Returns false if the waker was called, and true if the waker will not be called.
+    /// Removes the waker. Returns false if the waker was called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
     /// The deadline converted to another clock, whose present time is `now`.
     template <class OtherTimePoint>

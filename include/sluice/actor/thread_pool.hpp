@@ -248,7 +248,7 @@ public:
     }
     /// begin() and check() are called under the pool's lock.
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }  // value only
-    /// Appends the next tasks that also the previous check() saw. Returns false when the watch
+    /// Appends the next tasks that the previous check() saw, too. Returns false when the watch
     /// ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {

@@ -32,8 +32,8 @@ class DefaultBackend;
 /// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
 /// Order: if log call A returned before log call B began, on any thread, A's line precedes B's
-/// line, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
-/// record delays all lines of its back end.
+/// line, unless the processor's counter restarts after a sleep. A thread preempted while it stamps
+/// its record delays all lines of its back end.
 ///
 /// Thread safety: any thread may call any member, even while another thread destroys the back end.
 /// A logger may outlive its back end, which then rejects its records.

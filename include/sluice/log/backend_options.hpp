@@ -19,8 +19,8 @@ enum class pacing_policy : unsigned char {
     /// The thread sleeps, and the next log call wakes it with a system call. Above 20,000 records a
     /// second, the thread takes naps of about 15 microseconds, and log calls need no wake-up.
     park,
-    /// The thread naps, for half a millisecond if no records arrive, which is 2,000 wake-ups a
-    /// second. Use `nap` if logging threads must not make system calls.
+    /// The thread naps. Without records, each nap takes half a millisecond, so the thread wakes
+    /// 2,000 times a second. Use `nap` if logging threads must not make system calls.
     nap,
     /// The thread keeps one processor busy. Use `spin` for the shortest delay.
     spin,

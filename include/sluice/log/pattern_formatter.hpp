@@ -76,7 +76,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
 /// A text that is copied often and changes seldom, with its coloured range.
 class KeptText {
 public:
-    /// The bytes that a copy may write behind its end, so that a short text needs few stores.
+    /// A copy may write this many bytes behind its end, so that a short text needs few stores.
     static constexpr std::size_t slack = 32;
 
     KeptText() = default;

@@ -143,7 +143,7 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    /// The position in nodes_ of each index, plus 1; 0 if the heap lacks the index.
+    /// Maps each index to its position in nodes_ plus 1, or to 0 if the heap lacks the index.
     std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
@@ -364,7 +364,7 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Compares in floating point: the longest durations would overflow in the clock's ticks.
+        // Compares in floating point, because the longest durations would overflow in ticks.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();

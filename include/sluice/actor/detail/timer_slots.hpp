@@ -220,7 +220,7 @@ private:
     }
 
     Index firing_ = none;  ///< the periodic timer whose handler runs; written by the owner
-    /// Index + 1 of the newest listed slot, or 0; written by any thread.
+    /// The newest slot in the list of changes, as its index plus 1; 0 for an empty list.
     Atomic<Index> changes_{0};
     Free free_;
     FreeSlot spare_{};  ///< the slot that arm() cannot take; written by the owner

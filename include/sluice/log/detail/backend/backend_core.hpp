@@ -76,7 +76,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Measures the surplus of records: each record adds `flowGap` to this time, or to the present.
+    /// Measures the surplus of records: each record moves this time, never past, by `flowGap`.
     TimePoint flowUntil_{};
 };
 
@@ -351,7 +351,7 @@ private:
     // Happens-before edges (proof: docs/algorithms/ordered-log.md):
     //   E1 mode: setMode <-> ensureWritten.
     //   E2 leave: endWorker -> work.
-    //   E3 rescue: beginRescue -> writeBatch -> isRescued.
+    //   E3 rescue: beginRescue -> isRescued.
 
     static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
         RecordQueueOptions result;

@@ -356,8 +356,8 @@ public:
         }
     }
 
-    /// Returns the time of a stamp. A stamp later than the last adjust(), from before a restart of
-    /// the stamp clock, has the time of adjust().
+    /// Returns the time of a stamp, at most that of the last adjust(), because stamps from before a
+    /// restart of the stamp clock may be larger.
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));

@@ -57,7 +57,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // An earlier `now`, from another thread, belongs to the present second.
+            // An earlier `now` of another thread counts for the present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);

@@ -203,10 +203,9 @@ public:
         }
     }
 
-    /// Polls each lane and returns the watermark, below which all records are visible.
-    ///
-    /// The processor's counter may restart while the machine sleeps. After a restart, the watermark
-    /// is endOfTime until each earlier post has ended, so that all visible records are emitted.
+    /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
+    /// After a restart of the processor's counter, the watermark is endOfTime until each earlier
+    /// post has ended.
     Stamp poll() {
         freeLeft();
         const Stamp now = Traits::Clock::nowThenLoad();

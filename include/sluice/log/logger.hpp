@@ -169,8 +169,7 @@ private:
         return handle_;
     }
 
-    /// Renews the handle. If the back end has its own clock, handleKey_ never matches, so each
-    /// record calls refresh().
+    /// Renews the handle. With an own clock of the back end, each record calls refresh().
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
     /// A hash of the list of sinks. The hash is odd, so never 0, as the sinks' addresses are even.

@@ -4,8 +4,16 @@
 #include <sluice/inspect.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#else
+#define DTRACE_PROBE4(provider, name, a, b, c, d) ((void)(a), (void)(b), (void)(c), (void)(d))
+#endif
 
 namespace {
 
@@ -54,6 +62,22 @@ bool recordAnObject() {
     return motor.post(Stop{}) == sluice::SendResult::ok;
 }
 
+struct UsdtTrace {
+    static void record(sluice::TraceStep step, std::size_t type, sluice::Priority priority,
+                       std::uint64_t id) noexcept {
+        DTRACE_PROBE4(robot, message, static_cast<int>(step), type, static_cast<int>(priority), id);
+    }
+};
+struct ProbedTraits : sluice::FullBusTraits {
+    using Trace = UsdtTrace;
+};
+
+bool handleWithProbes() {
+    static sluice::Bus<sluice::Messages<Stop>, ProbedTraits> bus;
+    (void)bus.publish(Stop{});
+    return bus.process() == 1;
+}
+
 }  // namespace
 
 int main() {
@@ -61,5 +85,5 @@ int main() {
     std::remove(path.c_str());
     std::remove((path + ".1").c_str());
     writeWhenAHandlerHangs();
-    return record(path) && recordAnObject() ? 0 : 1;
+    return record(path) && recordAnObject() && handleWithProbes() ? 0 : 1;
 }

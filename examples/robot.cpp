@@ -10,6 +10,10 @@
 #if defined(ROBOT_HAS_LIVE)
 #include <sluice/live/live_page.hpp>
 #endif
+#if defined(ROBOT_HAS_RECORD)
+#include <sluice/record/recorder.hpp>
+#include <sluice/record/replay.hpp>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -17,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -33,7 +38,7 @@ using sluice::On;
 
 struct Look {};
 struct Distance {
-    double metres;
+    double metres = 0;
 };
 struct Start {};
 struct TooNear {};
@@ -108,6 +113,9 @@ public:
     explicit Fusion(Motor& motor) : motor_(motor) {}
 
     void handle(const Distance& distance) {
+        if (record) {
+            record(distance);
+        }
         sum_ += distance.metres;
         if (++readings_ % 3 != 0) {
             return;
@@ -125,6 +133,7 @@ public:
         }
     }
     void (*onFused)() = nullptr;
+    std::function<void(const Distance&)> record;
 
 private:
     Motor& motor_;
@@ -183,7 +192,9 @@ void hang() {
     }
 }
 
-std::vector<std::string> runOnThreads() {
+/// Calls prepare(robot) before the robot begins.
+template <class Prepare>
+std::vector<std::string> runOnThreads(const Prepare& prepare) {
     sluice::ThreadPool pool(2);
     sluice::Watchdog watchdog(20ms, [](const char* name, std::chrono::nanoseconds time) {
         std::printf("watchdog: the %s has handled one message for %lld ms\n", name,
@@ -192,6 +203,7 @@ std::vector<std::string> runOnThreads() {
     });
     Robot robot(pool);
     robot.fusion.onFused = &hang;
+    prepare(robot);
     const auto watchFusion = watchdog.watch(robot.fusion, "fusion");
     const auto watchMotor = watchdog.watch(robot.motor, "motor");
     watchdog.start(5ms);
@@ -209,6 +221,45 @@ std::vector<std::string> runOnThreads() {
         }
     }
     return robot.motor.trace();
+}
+
+void print(const char* title, const std::vector<std::string>& trace) {
+    std::printf("%s:", title);
+    for (const std::string& each : trace) {
+        std::printf(" %s", each.c_str());
+    }
+    std::puts("");
+}
+
+// ---- Recorded on threads, and replayed step by step
+
+int recordAndReplay([[maybe_unused]] const std::string& path,
+                    const std::vector<std::string>& expected) {
+#if defined(ROBOT_HAS_RECORD)
+    std::vector<std::string> real;
+    {
+        sluice::Recorder recorder(path);
+        real = runOnThreads([&](Robot& robot) {
+            robot.fusion.record = recorder.channel<Distance>("fusion/Distance");
+        });
+    }
+    print("recorded", real);
+    sluice::ManualExecutor executor;
+    Robot robot(executor);  // its sensor does not begin
+    (void)robot.motor.post(Start{});
+    sluice::Replay replay(path);
+    replay.handle<Distance>([&](Distance&& each) { return robot.fusion.tryPost(each); });
+    do {
+        executor.runFor(replay.delay());
+    } while (replay.step() == sluice::ReplayStep::delivered);
+    executor.runAll();
+    print("replayed", robot.motor.trace());
+    return real == expected && robot.motor.trace() == expected ? 0 : 1;
+#else
+    (void)expected;
+    std::fputs("robot: this build records nothing; build with SLUICE_RECORD=ON\n", stderr);
+    return 2;
+#endif
 }
 
 // ---- For a person who watches it
@@ -255,28 +306,23 @@ int runWatched() {
 #endif
 }
 
-void print(const char* title, const std::vector<std::string>& trace) {
-    std::printf("%s:", title);
-    for (const std::string& each : trace) {
-        std::printf(" %s", each.c_str());
-    }
-    std::puts("");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc == 2 && std::string_view(argv[1]) == "--watch") {
         return runWatched();
     }
+    const std::vector<std::string> expected = {"stands", "drives", "stands", "drives", "halts"};
+    if (argc == 3 && std::string_view(argv[1]) == "--record") {
+        return recordAndReplay(argv[2], expected);
+    }
     sluice::writeGraph<Motor::Machine>(
         [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
-    const std::vector<std::string> expected = {"stands", "drives", "stands", "drives", "halts"};
     const std::vector<std::string> rehearsal = rehearse(1);
     print("step by step", rehearsal);
     const std::vector<std::string> again = rehearse(1);
     print("once more   ", again);
-    const std::vector<std::string> real = runOnThreads();
+    const std::vector<std::string> real = runOnThreads([](Robot&) {});
     print("on threads  ", real);
     return rehearsal == expected && again == expected && real == expected ? 0 : 1;
 }

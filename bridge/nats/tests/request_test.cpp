@@ -357,7 +357,8 @@ TEST_F(RequestTest, RequestsSurviveARestartOfTheServer) {
     server_.start();
     await([&] { return doubler.station.bridge.flush(1s) && asker.bridge.flush(1s); });
     EXPECT_EQ(textOf(doubler.serve(client.request({3, 0.0}, patience))), "answer");
-    EXPECT_EQ(doubler.calls, 2);
+    EXPECT_EQ(doubler.station.bridge.statistics().questions, 2U);
+    EXPECT_EQ(asker.bridge.statistics().lateReplies, 0U);
 }
 
 TEST_F(RequestTest, RequestsSurviveARestartOfTheProgram) {

@@ -168,6 +168,9 @@ public:
               std::enable_if_t<std::is_invocable_v<Callback&, Reply<Answer>>, int> = 0>
     void request(const Question& question, std::chrono::duration<Rep, Period> timeout,
                  Callback callback, Priority priority = Priority::medium, std::uint64_t trace = 0) {
+        static_assert(std::is_copy_constructible_v<Callback>,
+                      "the function of a request is copied: capture a std::shared_ptr to an object "
+                      "that cannot be copied");
         asker_.ask(question, deadlineAfter<typename Asker::Clock>(timeout), std::move(callback),
                    priority, trace);
     }

@@ -19,6 +19,7 @@ namespace {
 
 // Relaxed: plain counters. A test reads them after joining its threads, and the join orders them.
 std::atomic<std::size_t> allocationCount{0};
+std::atomic<std::size_t> newCount{0};  ///< the allocations by operator new
 std::atomic<std::size_t> deallocationCount{0};
 std::atomic<std::size_t> byteCount{0};
 
@@ -54,6 +55,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
         return nullptr;
     }
     count(size);
+    newCount.fetch_add(1, std::memory_order_relaxed);
     // aligned_alloc needs a multiple of the alignment, and not 0.
     const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
     return alignedMemory(alignment, rounded == 0 ? alignment : rounded);
@@ -194,12 +196,17 @@ void callBeforeAllocations(void (*hook)() noexcept) noexcept {
 
 AllocationCount::AllocationCount() noexcept
     : allocationsBefore_(allocationCount.load(std::memory_order_relaxed)),
+      allocationsByNewBefore_(newCount.load(std::memory_order_relaxed)),
       deallocationsBefore_(deallocationCount.load(std::memory_order_relaxed)),
       bytesBefore_(byteCount.load(std::memory_order_relaxed)) {
 }
 
 std::size_t AllocationCount::allocations() const noexcept {
     return allocationCount.load(std::memory_order_relaxed) - allocationsBefore_;
+}
+
+std::size_t AllocationCount::allocationsByNew() const noexcept {
+    return newCount.load(std::memory_order_relaxed) - allocationsByNewBefore_;
 }
 
 std::size_t AllocationCount::deallocations() const noexcept {

@@ -26,6 +26,8 @@ public:
 
     /// Calls of any form of operator new or malloc() since construction.
     [[nodiscard]] std::size_t allocations() const noexcept;
+    /// The same without malloc(), for programs with a C library that allocates.
+    [[nodiscard]] std::size_t allocationsByNew() const noexcept;
     /// Calls of any form of operator delete or free() with a pointer that is not null.
     [[nodiscard]] std::size_t deallocations() const noexcept;
     /// Bytes allocated since construction. Deallocations are not subtracted.
@@ -33,6 +35,7 @@ public:
 
 private:
     std::size_t allocationsBefore_;
+    std::size_t allocationsByNewBefore_;
     std::size_t deallocationsBefore_;
     std::size_t bytesBefore_;
 };

@@ -3,6 +3,7 @@
 
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
 
@@ -170,6 +171,28 @@ TYPED_TEST(DispatcherMemoryTest, CopyWithoutMemoryLeavesTheOriginal) {
             EXPECT_EQ(callsOfAll(original, calls), keys);
         }
         EXPECT_GE(failures, keys) << "each listener takes memory";
+    }).join();
+}
+
+/// Counts the wake-ups of all threads.
+struct CountingWait : Park {
+    void notifyAll() noexcept { ++alls; }
+    inline static int alls = 0;
+};
+struct CountingPolicies {
+    struct Threading : MultipleThreading {
+        using Wait = CountingWait;
+    };
+};
+
+TEST(EventQueueMemoryTest, ProducerWithoutMemoryWakesTheNextOne) {
+    std::thread([] {
+        EventQueue<int, void(int), CountingPolicies> queue(EventQueueOptions{1, Overflow::block});
+        isShort = true;
+        failAllocationsWhile(isShort);
+        EXPECT_THROW((void)queue.enqueue(1), std::bad_alloc);
+        isShort = false;
+        EXPECT_EQ(CountingWait::alls, 1) << "the room that this one was woken for";
     }).join();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/on_exit.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
@@ -370,6 +371,7 @@ private:
     }
 
     [[gnu::cold, gnu::noinline]] void addSpares() {
+        const OnExit wakeNext{[this] { notify(room_); }};  // a producer may have no memory
         auto* const more = EventList::Spares::makeMore();
         const Guard guard(lock_);
         spares_.add(more);

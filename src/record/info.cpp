@@ -5,6 +5,19 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <string>
+
+namespace {
+
+/// Returns a text of the file, which may contain commands to a terminal, without such characters.
+std::string printable(std::string text) {
+    for (char& c : text) {
+        c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    }
+    return text;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) {
@@ -22,11 +35,12 @@ int main(int argc, char** argv) {
                         std::chrono::duration<double>(info.first.time_since_epoch()).count());
             for (const sluice::RecordingTopic& each : info.topics) {
                 std::printf("%12llu  %s  %s  %s  %s\n",
-                            static_cast<unsigned long long>(each.messages), each.topic.c_str(),
-                            each.type.c_str(), each.priority.c_str(), each.encoding.c_str());
+                            static_cast<unsigned long long>(each.messages),
+                            printable(each.topic).c_str(), printable(each.type).c_str(),
+                            printable(each.priority).c_str(), printable(each.encoding).c_str());
             }
             for (const auto& [what, count] : info.lost) {
-                std::printf("%12s  %s\n", count.c_str(), what.c_str());
+                std::printf("%12s  %s\n", printable(count).c_str(), printable(what).c_str());
             }
             isComplete = isComplete && info.end == sluice::RecordingEnd::complete;
         } catch (const std::exception& error) {

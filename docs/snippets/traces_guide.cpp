@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
@@ -41,6 +42,27 @@ bool record(const std::string& path) {
     recorder.write(path + ".1", std::chrono::seconds(5));  // those of the last five seconds
     sluice::FlightRecorder::stop(bus);
     return bus.sizeApprox() == 0;
+}
+
+/// A stop overtakes the scans that the consumer has not handled. For the picture of the guide.
+bool overtake(const std::string& path) {
+    using namespace std::chrono_literals;
+    sluice::FlightRecorder own;
+    static ControlBus bus;
+    const auto scans = bus.subscribe<Scan>([](const Scan&) { std::this_thread::sleep_for(4ms); });
+    const auto stops = bus.subscribe<Stop>([](const Stop&) { std::this_thread::sleep_for(2ms); });
+    own.start(bus, "control");
+    std::thread consumer([] { bus.run(); });
+    for (int i = 0; i < 6; ++i) {
+        (void)bus.publish(Scan{1.0});
+        std::this_thread::sleep_for(1ms);
+        if (i == 3) {
+            (void)bus.publish(Stop{}, sluice::Priority::high);
+        }
+    }
+    bus.close();
+    consumer.join();
+    return own.write(path);
 }
 
 void writeWhenAHandlerHangs() {
@@ -80,10 +102,14 @@ bool handleWithProbes() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
     const std::string path = "/tmp/sluice-traces-guide";
-    std::remove(path.c_str());
-    std::remove((path + ".1").c_str());
+    for (const char* const ending : {"", ".1", ".2"}) {
+        std::remove((path + ending).c_str());
+    }
+    if (!overtake(argc > 1 ? argv[1] : path + ".2")) {
+        return 1;
+    }
     writeWhenAHandlerHangs();
     return record(path) && recordAnObject() && handleWithProbes() ? 0 : 1;
 }

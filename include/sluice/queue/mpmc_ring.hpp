@@ -131,8 +131,8 @@ public:
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
-    /// Returns true if consume() would find a message or a skipped slot. Other consumers may be
-    /// faster; a consumer that advances head_ during hasArrival() wakes the waiting threads.
+    /// Returns true if consume() would find a message or a skipped slot, unless another consumer
+    /// takes it first. Such a consumer then notifies the waiting threads.
     [[nodiscard]] bool hasArrival() const noexcept {
         const Index position = head();
         // Relaxed: hint.

@@ -47,14 +47,14 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
     Traits::overflow[2] == Overflow::dropOldest;
 
-/// The number of an importer with untilHandled. It is the upper part of the `sender` of each
-/// message of the importer in the bus; the lower part is the number of the message. All shared
-/// libraries of a program draw from the same numbers, if they are loaded with RTLD_GLOBAL or built
-/// by g++.
+/// The number of an importer with untilHandled, or of a Responder. It is the upper part of the
+/// `sender` of each of its messages in the bus; the lower part is the number of the message. All
+/// shared libraries of a program draw from the same numbers, if they are loaded with RTLD_GLOBAL or
+/// built by g++.
 ///
-/// Import numbers repeat after 4,095 importers with untilHandled; an import has three. The lower
-/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus, and a copy of a
-/// message must be handled before the message 2^20 numbers later is in the bus.
+/// Numbers repeat after 4,095 of them; an import and a served route have three. The lower part has
+/// 20 bits: fewer than 2^19 messages of an import may be in the bus, and a copy of a message must
+/// be handled before the message 2^20 numbers later is in the bus.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
     static ImportNumber next() noexcept {

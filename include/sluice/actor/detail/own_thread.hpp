@@ -129,6 +129,9 @@ public:
         const Attributes attributes;
         setPolicy(attributes, options);
         setProcessor(attributes, options);
+#if defined(__linux__) && !defined(__GLIBC__)
+        const InheritedProcessor inherited(options);
+#endif
         const int error = pthread_create(&thread_, &attributes.value, &run, this);
         if (error != 0) {
             refused(error, options);
@@ -178,15 +181,42 @@ private:
         if (*options.processor >= CPU_SETSIZE) {
             setupError("processor of an object's thread", *options.processor, highestProcessor());
         }
-        cpu_set_t processors;
-        CPU_ZERO(&processors);
-        CPU_SET(*options.processor, &processors);
+#if defined(__GLIBC__)
+        const cpu_set_t processors = only(*options.processor);
         (void)pthread_attr_setaffinity_np(&attributes.value, sizeof processors, &processors);
+#endif
 #else
         setupError("processor of an object's thread, which only Linux lets choose",
                    *options.processor, 0);
 #endif
     }
+
+#if defined(__linux__)
+    static cpu_set_t only(unsigned processor) noexcept {
+        cpu_set_t processors;
+        CPU_ZERO(&processors);
+        CPU_SET(processor, &processors);
+        return processors;
+    }
+#if !defined(__GLIBC__)
+    /// Attributes of musl have no processor, so the thread inherits that of its creator.
+    struct InheritedProcessor {
+        explicit InheritedProcessor(const ThreadOptions& options) {
+            (void)sched_getaffinity(0, sizeof before, &before);
+            if (options.processor) {
+                const cpu_set_t processors = only(*options.processor);
+                if (sched_setaffinity(0, sizeof processors, &processors) != 0) {
+                    refused(errno, options);
+                }
+            }
+        }
+        ~InheritedProcessor() { (void)sched_setaffinity(0, sizeof before, &before); }
+        InheritedProcessor(const InheritedProcessor&) = delete;
+        InheritedProcessor& operator=(const InheritedProcessor&) = delete;
+        cpu_set_t before{};
+    };
+#endif
+#endif
 
     static unsigned long long highestProcessor() noexcept {
         const long count = sysconf(_SC_NPROCESSORS_CONF);

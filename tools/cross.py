@@ -174,7 +174,7 @@ def main(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     wanted = arguments[2:]
     if not set(wanted) & {*MODULES, "hostwatch"}:
-        wanted += [*MODULES, "hostwatch"]
+        wanted += MODULES if "headers" in wanted else (*MODULES, "hostwatch")
     passed = 0
     failed = 0
     with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:

@@ -12,7 +12,7 @@ ctest_again() {
 
 # A user can run each part alone.
 nightly_parts=(
-    policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bench bridge faults fuzz compilers windows
+    policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bench bridge inspect faults fuzz compilers windows
     musl macos packages release readme
 )
 concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
@@ -45,6 +45,7 @@ nightly_part() {
             build bench
             ;;
         bridge) sanitized_bridge ;;
+        inspect) sanitized_inspect ;;
         faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|FleetTest' ;;
         fuzz) fuzz ;;
         compilers) need "${test_packages[@]}"; python3 -B tools/compilers.py build/compilers ;;
@@ -67,6 +68,16 @@ sanitized_bridge() {
     return "$status"
 }
 
+# The live page's server and the recorder under both kinds of sanitizers.
+sanitized_inspect() {
+    local status=0
+    need "${inspect_packages[@]}"
+    node_and_npm
+    sanitizer inspect-asan '^(live|record)' || status=$?
+    sanitizer inspect-tsan '^(live|record)' || status=$?
+    return "$status"
+}
+
 # Ten minutes of random bytes for each decoder, beginning with inputs that are kept in the tree.
 fuzz() {
     local source name
@@ -75,7 +86,7 @@ fuzz() {
         name=$(basename "$source" _fuzz.cpp)
         mkdir -p "build/fuzz/$name"
         clang++-16 -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-            -Iinclude "$source" -o "build/fuzz/${name}_fuzz"
+            -Iinclude -Isrc/live/include "$source" -o "build/fuzz/${name}_fuzz"
         "build/fuzz/${name}_fuzz" -max_total_time="${SLUICE_FUZZ_SECONDS:-600}" -artifact_prefix=build/fuzz/ \
             "build/fuzz/$name" "tests/fuzz/corpus/$name"
     done

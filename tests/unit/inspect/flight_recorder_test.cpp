@@ -77,6 +77,32 @@ TEST(FlightRecorder, RecordsEachStepOfAMessage) {
     EXPECT_EQ(countOf(recorder.perfetto(0ns), "Scan"), 0U);
 }
 
+struct OneProducerTraits : FullBusTraits {
+    using Trace = FlightTrace;
+    static constexpr Producers producers = Producers::one;
+    static constexpr bool expiry = true;
+};
+
+TEST(FlightRecorder, RecordsEachKindOfPublication) {
+    FlightRecorder recorder;
+    Bus<Messages<Scan, Stop>, OneProducerTraits> bus;
+    recorder.start(bus, "control");
+    const std::vector<Scan> scans(3);
+    EXPECT_EQ(bus.publishAll(scans.begin(), scans.end()), 3U);
+    EXPECT_EQ(bus.emplace<Scan>(4), SendResult::ok);
+    auto loan = sluice::loan<Scan>(bus);
+    ASSERT_TRUE(static_cast<bool>(loan));
+    loan->number = 5;
+    loan.publish();
+    const ExpiringOptions<> past{{}, std::chrono::steady_clock::now() - 1s};
+    EXPECT_EQ(bus.publish(Stop{}, past), SendResult::ok);
+    bus.processWith([](const auto&) {});
+    const std::string trace = recorder.perfetto();
+    EXPECT_EQ(countOf(trace, "publish Scan"), 5U);
+    EXPECT_EQ(countOf(trace, "dropped Stop"), 1U);
+    EXPECT_EQ(countOf(trace, "Scan"), 10U);
+}
+
 TEST(FlightRecorder, TheLastEventsOfEachThreadRemain) {
     FlightRecorder recorder(8);
     TracedBus bus;

@@ -371,8 +371,13 @@ private:
     }
 
     [[gnu::cold, gnu::noinline]] void addSpares() {
-        const OnExit wakeNext{[this] { notify(room_); }};  // a producer may have no memory
-        auto* const more = EventList::Spares::makeMore();
+        decltype(EventList::Spares::makeMore()) more = nullptr;
+        const OnExit wakeNext{[&] {
+            if (more == nullptr) {
+                notify(room_);
+            }
+        }};
+        more = EventList::Spares::makeMore();
         const Guard guard(lock_);
         spares_.add(more);
     }

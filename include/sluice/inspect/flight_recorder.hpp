@@ -6,6 +6,7 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>
 #include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/inspect/detail/perfetto_writer.hpp>
 #include <sluice/inspect/machine_graph.hpp>

@@ -293,8 +293,8 @@ private:
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
 /// removed before its last call, and runs exactly as often as requested, even if several threads
-/// call it. A call that throws also counts. Copies of the target share the count, and
-/// keep the spent listener. No other thread may destroy one while another one is called.
+/// call it. A call that throws also counts. Copies of the target share the count, but only the
+/// target removes the listener. While a copy is called, no other thread may destroy the target.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -42,8 +43,8 @@ bool isIpAddress(const std::string& text) {
 
 [[noreturn]] void fail(const std::string& what) {
     const int error = errno;
-    throw std::runtime_error("live page: " + what + (error == 0 ? "" : ": ") +
-                             (error == 0 ? "" : std::strerror(error)));
+    const std::string reason = error == 0 ? "" : ": " + std::generic_category().message(error);
+    throw std::runtime_error("live page: " + what + reason);
 }
 void check(bool isGood, const std::string& what) {
     if (!isGood) {
@@ -159,14 +160,12 @@ bool isOwnHost(std::string_view host, std::uint16_t port, const std::vector<std:
         name = host.substr(0, colon);
         number = host.substr(colon + 1);
     }
-    if (number != std::to_string(port) && !(number.empty() && port == 80)) {
-        return false;
-    }
+    const bool isPort = number == std::to_string(port) || (number.empty() && port == 80);
     if (name.size() > 2 && name.front() == '[' && name.back() == ']') {
         name = name.substr(1, name.size() - 2);
     }
-    return isSameWord(name, "localhost") || isIpAddress(std::string(name)) ||
-           std::find(names.begin(), names.end(), name) != names.end();
+    return isPort && (isSameWord(name, "localhost") || isIpAddress(std::string(name)) ||
+                      std::find(names.begin(), names.end(), name) != names.end());
 }
 
 bool isSameToken(std::string_view given, std::string_view token) noexcept {
@@ -204,32 +203,28 @@ Listener::Listener(const LiveOptions& options) {
         address = "unix:" + unixPath;
         return;
     }
-    sockaddr_in v4{};
-    sockaddr_in6 v6{};
-    const bool isV4 = ::inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1;
-    const bool isV6 = !isV4 && ::inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) == 1;
-    check(isV4 || isV6, "'" + options.address + "' is no IP address");
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const std::string wanted = std::to_string(options.port);
+    const int failed = ::getaddrinfo(options.address.c_str(), wanted.c_str(), &hints, &found);
+    errno = 0;  // which says nothing about names
+    check(failed == 0, "'" + options.address + "' is no IP address");
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> freed(found, &::freeaddrinfo);
+    sockaddr_in6 place{};  // of either family: the ports are at the same place
+    std::memcpy(&place, found->ai_addr, found->ai_addrlen);
+    const bool isV4 = found->ai_family == AF_INET;
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(*found->ai_addr);
     isPublic =
-        isV4 ? (ntohl(v4.sin_addr.s_addr) >> 24U) != 127 : !IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+        isV4 ? (ntohl(v4.sin_addr.s_addr) >> 24U) != 127 : !IN6_IS_ADDR_LOOPBACK(&place.sin6_addr);
     check(!isPublic || !options.token.empty(),
           "other machines can reach " + options.address + ": it needs a token");
     const std::string host = isV4 ? options.address : "[" + options.address + "]";
-    const std::string name = host + ":" + std::to_string(options.port);
-    if (isV4) {
-        v4.sin_family = AF_INET;
-        v4.sin_port = htons(options.port);
-        socket = listenOn(AF_INET, &v4, sizeof v4, name);
-        socklen_t size = sizeof v4;
-        (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&v4), &size);
-        port = ntohs(v4.sin_port);
-    } else {
-        v6.sin6_family = AF_INET6;
-        v6.sin6_port = htons(options.port);
-        socket = listenOn(AF_INET6, &v6, sizeof v6, name);
-        socklen_t size = sizeof v6;
-        (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&v6), &size);
-        port = ntohs(v6.sin6_port);
-    }
+    socket = listenOn(found->ai_family, &place, found->ai_addrlen, host + ":" + wanted);
+    socklen_t size = sizeof place;
+    (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&place), &size);
+    port = ntohs(place.sin6_port);
     address = "http://" + host + ":" + std::to_string(port) + "/";
 }
 

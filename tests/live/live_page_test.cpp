@@ -204,8 +204,14 @@ TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
     start(options);
     ASSERT_EQ(notices.size(), 1U);
     EXPECT_NE(notices[0].find("0.0.0.0"), std::string::npos);
-    options.address = "nonsense";
-    EXPECT_THROW(start(options), std::runtime_error);
+    for (const char* const wrong : {"nonsense", "localhost", ""}) {
+        options.address = wrong;
+        EXPECT_THROW(start(options), std::runtime_error) << wrong;
+    }
+    options.address = "::1";
+    options.token.clear();
+    start(options);
+    EXPECT_EQ(page_->address().substr(0, 13), "http://[::1]:");
 }
 
 class LiveSocketTest : public LivePageTest {

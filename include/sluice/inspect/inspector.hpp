@@ -51,20 +51,26 @@ std::false_type isPooled(...);
 template <class Object>
 using StatisticsOf = decltype(std::declval<const Object&>().statistics());
 
-#define SLUICE_HAS(name, expression)                                                               \
-    template <class T, class = void>                                                               \
-    inline constexpr bool name = false;                                                            \
-    template <class T>                                                                             \
-    inline constexpr bool name<T, std::void_t<decltype(expression)>> = true
-SLUICE_HAS(hasInUse, std::declval<StatisticsOf<T>>().inUse);
-SLUICE_HAS(hasEnqueued, std::declval<StatisticsOf<T>>().enqueued);
-SLUICE_HAS(hasLogged, std::declval<StatisticsOf<T>>().logged);
-SLUICE_HAS(hasForEach, std::declval<StatisticsOf<T>>().forEach(
-                           std::declval<void (*)(const char*, std::uint64_t)>()));
-SLUICE_HAS(hasBlocks, std::declval<StatisticsOf<T>>().blocks);
-SLUICE_HAS(countsDropped, std::declval<const T&>().dropped());
-SLUICE_HAS(hasRoom, std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
-#undef SLUICE_HAS
+template <template <class> class Expression, class T, class = void>
+inline constexpr bool has = false;
+template <template <class> class Expression, class T>
+inline constexpr bool has<Expression, T, std::void_t<Expression<T>>> = true;
+
+template <class T>
+using InUse = decltype(std::declval<StatisticsOf<T>>().inUse);
+template <class T>
+using Blocks = decltype(std::declval<StatisticsOf<T>>().blocks);
+template <class T>
+using Enqueued = decltype(std::declval<StatisticsOf<T>>().enqueued);
+template <class T>
+using Logged = decltype(std::declval<StatisticsOf<T>>().logged);
+template <class T>
+using ForEach = decltype(std::declval<StatisticsOf<T>>().forEach(
+    std::declval<void (*)(const char*, std::uint64_t)>()));
+template <class T>
+using Dropped = decltype(std::declval<const T&>().dropped());
+template <class T>
+using Room = decltype(std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
 
 /// The names of a list's types, without namespaces unless two names would be the same.
 template <class... Ts>
@@ -128,6 +134,14 @@ void readMailbox(ObjectReadings& out, const Object& object, const std::vector<st
     }
 }
 
+template <class Object>
+void readTimes(ObjectReadings& out, const Object& object) {
+    const auto times = object.handlerTimes();
+    out.add(families::objectHandled, times.handled);
+    out.add(families::objectBusy, times.inHandlers);
+    out.add(families::objectLongest, times.longestHandler);
+}
+
 template <class List, class Traits>
 void readClass(ObjectReadings& out, const Bus<List, Traits>& bus,
                const std::vector<std::string>& types) {
@@ -137,29 +151,10 @@ template <class Derived, class List, class Traits>
 void readClass(ObjectReadings& out, const ActiveObject<Derived, List, Traits>& object,
                const std::vector<std::string>& types) {
     readMailbox<List, Traits>(out, object, types);
+    readTimes(out, object);
     out.add(families::objectFailures, object.failures());
     out.add(families::objectRestarts, object.restarts());
 }
-template <class Derived, class List, class Traits>
-void readClass(ObjectReadings& out, const PooledObject<Derived, List, Traits>& object,
-               const std::vector<std::string>& /*types*/) {
-    const auto statistics = object.statistics();
-    out.add(families::objectFailures, statistics.failed);
-    out.add(families::objectRestarts, statistics.restarts);
-    out.add(families::objectDiscarded, statistics.discarded);
-    out.add(families::objectRejected, statistics.full, {}, {}, "full");
-    out.add(families::objectRejected, statistics.closed, {}, {}, "closed");
-    out.add(families::objectQueued, object.sizeApprox());
-    out.add(families::objectRoom, object.capacity());
-}
-template <class Object>
-void readTimes(ObjectReadings& out, const Object& object) {
-    const auto times = object.handlerTimes();
-    out.add(families::objectHandled, times.handled);
-    out.add(families::objectBusy, times.inHandlers);
-    out.add(families::objectLongest, times.longestHandler);
-}
-
 template <class D, class L, class T>
 std::vector<std::string> typesOf(const ActiveObject<D, L, T>& /*object*/) {
     return namesOf(static_cast<const L*>(nullptr));
@@ -169,20 +164,39 @@ std::vector<std::string> typesOf(const Bus<L, T>& /*bus*/) {
     return namesOf(static_cast<const L*>(nullptr));
 }
 
-/// Reads objects that are recognised by what their functions return.
+/// Reads any other object.
 template <class Object>
-void readByFunctions(ObjectReadings& out, const Object& object) {
+void readOther(ObjectReadings& out, const Object& object) {
     using namespace families;
-    if constexpr (hasInUse<Object>) {
+    if constexpr (decltype(isPooled(object))::value) {
+        readTimes(out, object);
         const auto statistics = object.statistics();
-        if constexpr (hasBlocks<Object>) {
+        out.add(objectFailures, statistics.failed);
+        out.add(objectRestarts, statistics.restarts);
+        out.add(objectDiscarded, statistics.discarded);
+        out.add(objectRejected, statistics.full, {}, {}, "full");
+        out.add(objectRejected, statistics.closed, {}, {}, "closed");
+        out.add(objectQueued, object.sizeApprox());
+        out.add(objectRoom, object.capacity());
+    } else if constexpr (std::is_base_of_v<Watchdog, Object>) {
+        out.add(watchdogLate, object.lateCount(), object.lateName());
+        out.add(watchdogReports, object.reportCount());
+    } else if constexpr (std::is_convertible_v<const Object&, const Executor&>) {
+        const auto messages = object.messageStatistics();
+        out.add(executorObjects, object.objectCount());
+        out.add(poolSize, messages.blocks);
+        out.add(poolUsed, messages.inUse);
+        out.add(poolExhausted, messages.exhausted);
+    } else if constexpr (has<InUse, Object>) {
+        const auto statistics = object.statistics();
+        if constexpr (has<Blocks, Object>) {
             out.add(poolSize, statistics.blocks);
         } else {
             out.add(poolSize, statistics.buffers);
         }
         out.add(poolUsed, statistics.inUse);
         out.add(poolExhausted, statistics.exhausted);
-    } else if constexpr (hasEnqueued<Object>) {
+    } else if constexpr (has<Enqueued, Object>) {
         const auto statistics = object.statistics();
         out.add(eventsEnqueued, statistics.enqueued);
         out.add(eventsRejected, statistics.rejected);
@@ -190,7 +204,7 @@ void readByFunctions(ObjectReadings& out, const Object& object) {
         out.add(eventsProcessed, statistics.processed);
         out.add(eventsQueued, statistics.queued);
         out.add(eventsHighWater, statistics.highWater);
-    } else if constexpr (hasLogged<Object>) {
+    } else if constexpr (has<Logged, Object>) {
         const auto statistics = object.statistics();
         out.add(logLogged, statistics.logged);
         out.add(logWritten, statistics.written);
@@ -200,11 +214,11 @@ void readByFunctions(ObjectReadings& out, const Object& object) {
         out.add(logStalls, statistics.stalls);
         out.add(logQueued, statistics.messages);
         out.add(logBytes, statistics.bytes);
-    } else if constexpr (hasForEach<Object>) {
+    } else if constexpr (has<ForEach, Object>) {
         object.statistics().forEach(
             [&out](const char* name, std::uint64_t value) { out.add(bridgeCount, value, name); });
     } else {
-        static_assert(hasRoom<Object>,
+        static_assert(has<Room, Object>,
                       "an Inspector watches a bus, active object, queue, event queue, pool, "
                       "executor, log back end, watchdog or bridge; for anything else, pass a "
                       "function that adds the numbers");
@@ -212,9 +226,22 @@ void readByFunctions(ObjectReadings& out, const Object& object) {
         if (object.capacity() != unlimited) {
             out.add(queueRoom, object.capacity());
         }
-        if constexpr (countsDropped<Object>) {
+        if constexpr (has<Dropped, Object>) {
             out.add(queueDropped, object.dropped());
         }
+    }
+}
+
+template <class Object>
+std::function<void(ObjectReadings&)> readerOf(const Object& object) {
+    if constexpr (std::is_invocable_v<const Object&, ObjectReadings&>) {
+        return object;
+    } else if constexpr (decltype(isBus(object))::value || decltype(isActive(object))::value) {
+        return [&object, types = typesOf(object)](ObjectReadings& out) {
+            readClass(out, object, types);
+        };
+    } else {
+        return [&object](ObjectReadings& out) { readOther(out, object); };
     }
 }
 
@@ -286,47 +313,14 @@ public:
 
     /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`.
     template <class Object>
-    Watch watch(std::string name, const Object& object) {
-        using namespace detail;
-        if constexpr (std::is_invocable_v<const Object&, ObjectReadings&>) {
-            return add(std::move(name), object);
-        } else if constexpr (decltype(isBus(object))::value) {
-            return add(std::move(name), [&object, types = typesOf(object)](ObjectReadings& out) {
-                readClass(out, object, types);
-            });
-        } else if constexpr (decltype(isActive(object))::value) {
-            return add(std::move(name), [&object, types = typesOf(object)](ObjectReadings& out) {
-                readClass(out, object, types);
-                readTimes(out, object);
-            });
-        } else if constexpr (decltype(isPooled(object))::value) {
-            return add(std::move(name), [&object](ObjectReadings& out) {
-                readClass(out, object, {});
-                readTimes(out, object);
-            });
-        } else if constexpr (std::is_base_of_v<Watchdog, Object>) {
-            return add(std::move(name), [&object](ObjectReadings& out) {
-                out.add(families::watchdogLate, object.lateCount(), object.lateName());
-                out.add(families::watchdogReports, object.reportCount());
-            });
-        } else if constexpr (std::is_convertible_v<const Object&, const Executor&>) {
-            return add(std::move(name), [&object](ObjectReadings& out) {
-                const auto messages = object.messageStatistics();
-                out.add(families::executorObjects, object.objectCount());
-                out.add(families::poolSize, messages.blocks);
-                out.add(families::poolUsed, messages.inUse);
-                out.add(families::poolExhausted, messages.exhausted);
-            });
-        } else {
-            return add(std::move(name),
-                       [&object](ObjectReadings& out) { readByFunctions(out, object); });
-        }
+    Watch watch(const std::string& name, const Object& object) {
+        return add(name, detail::readerOf(object));
     }
     /// Refused: a temporary object. A temporary function is copied.
     template <class Object, std::enable_if_t<!std::is_lvalue_reference_v<Object> &&
                                                  !std::is_invocable_v<Object&, ObjectReadings&>,
                                              int> = 0>
-    Watch watch(std::string name, Object&& object) = delete;
+    Watch watch(const std::string& name, Object&& object) = delete;
 
     /// Draws an arrow between two names. A name that nothing watches becomes a node, for example a
     /// thread that publishes. With the name of a message type, the arrow shows the type's rate.
@@ -348,7 +342,7 @@ public:
     }
 
 private:
-    Watch add(std::string name, std::function<void(ObjectReadings&)> read) {
+    Watch add(const std::string& name, std::function<void(ObjectReadings&)> read) {
         const std::lock_guard lock(state_->mutex);
         auto& sources = state_->sources;
         std::string unique = name;

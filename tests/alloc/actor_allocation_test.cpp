@@ -7,13 +7,8 @@
 #include <sluice/actor/request.hpp>
 #include <sluice/actor/running.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <thread>
 
 namespace sluice::test {

@@ -1,12 +1,7 @@
 #include "support/allocation_count.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <thread>
 
 namespace sluice::test {

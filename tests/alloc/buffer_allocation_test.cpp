@@ -2,11 +2,7 @@
 
 #include <sluice/memory/buffer_pool.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

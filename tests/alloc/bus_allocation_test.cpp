@@ -5,19 +5,10 @@
 
 #include <sluice/bus.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
 #include <cinttypes>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <type_traits>
 
 namespace sluice::test {
 namespace {

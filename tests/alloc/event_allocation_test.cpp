@@ -5,13 +5,8 @@
 #include <sluice/event/event_queue.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <new>
-#include <string>
 #include <thread>
 
 namespace sluice::test {

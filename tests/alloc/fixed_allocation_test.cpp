@@ -4,10 +4,7 @@
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -8,15 +8,9 @@
 
 #include <spdlog/sinks/sink.h>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::test {
 namespace {

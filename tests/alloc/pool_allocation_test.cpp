@@ -3,10 +3,7 @@
 #include <sluice/memory/object_pool.hpp>
 #include <sluice/memory/pool_resource.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

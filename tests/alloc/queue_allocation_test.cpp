@@ -10,11 +10,9 @@
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <cinttypes>
-#include <cstddef>
-#include <cstdint>
 
 namespace sluice::test {
 namespace {

@@ -3,9 +3,8 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstdint>
 #include <thread>
 
 namespace sluice::test {

@@ -3,9 +3,7 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/eventpp/removers.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -3,10 +3,7 @@
 #include <sluice/actor/state_machine.hpp>
 #include <sluice/inspect/machine_graph.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <string_view>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -8,11 +8,7 @@
 #include <sluice/wait/spin_waits.hpp>
 #include <sluice/wait/wait_set.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdio>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -3,13 +3,7 @@
 #include <sluice/wire/envelope.hpp>
 #include <sluice/wire/message_pack.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

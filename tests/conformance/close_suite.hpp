@@ -2,12 +2,7 @@
 
 #include "support/queue_shapes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <functional>
-#include <optional>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

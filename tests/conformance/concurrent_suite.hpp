@@ -6,16 +6,10 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
 #include <cinttypes>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <optional>
 #include <thread>
-#include <vector>
 
 namespace sluice::test {
 

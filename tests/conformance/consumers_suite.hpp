@@ -8,13 +8,9 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace sluice::test {
 

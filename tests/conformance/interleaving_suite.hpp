@@ -3,13 +3,7 @@
 #include "support/interrupting_platform.hpp"
 #include "support/queue_shapes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

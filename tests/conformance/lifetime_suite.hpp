@@ -3,13 +3,7 @@
 #include "support/payloads.hpp"
 #include "support/queue_shapes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

@@ -2,13 +2,7 @@
 
 #include "support/queue_shapes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

@@ -7,13 +7,7 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

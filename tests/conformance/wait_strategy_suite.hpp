@@ -2,14 +2,9 @@
 
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
 // The promises of every wait strategy. A strategy is default constructible and has
 //

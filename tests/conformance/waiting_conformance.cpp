@@ -8,10 +8,7 @@
 #include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <type_traits>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

@@ -7,16 +7,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

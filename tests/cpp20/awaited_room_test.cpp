@@ -5,10 +5,7 @@
 #include <sluice/actor/request.hpp>
 #include <sluice/actor/running.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstddef>
+#include "support/testing.hpp"
 
 // Room of which no thread tells a coroutine.
 

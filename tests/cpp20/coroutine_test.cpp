@@ -9,20 +9,9 @@
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // Handlers that await replies and room.
 

@@ -7,11 +7,7 @@
 #include <sluice/queue/spsc_ring.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <chrono>
-#include <cstddef>
+#include "support/testing.hpp"
 
 // BlockingQueue as shipped, over rings and Park, under the model checker. A message wakes a
 // sleeping consumer, and room wakes a sleeping producer. After a lost wake-up no thread of the

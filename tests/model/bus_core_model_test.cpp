@@ -3,14 +3,7 @@
 
 #include <sluice/bus.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <utility>
+#include "support/testing.hpp"
 
 // The bus as shipped, from publish() to drain(), under the model checker: its smallest form, a ring
 // of two messages. A lost wake-up shows as a schedule in which nobody can go on.

@@ -4,12 +4,7 @@
 #include <sluice/base/counter.hpp>
 #include <sluice/bus/drop_oldest.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <stdexcept>
+#include "support/testing.hpp"
 
 // The counts of the bus as shipped, under the model checker: a thread reads them while others
 // publish, consume, drop and throw.

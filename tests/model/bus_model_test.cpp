@@ -3,11 +3,7 @@
 
 #include <sluice/bus/drop_oldest.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // The order of the priorities in the bus as shipped, and the ring whose publishers drop messages,
 // under the model checker. The other rings have model tests of their own.

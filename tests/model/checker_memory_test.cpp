@@ -1,10 +1,6 @@
 #include "support/model/expectations.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <set>
-#include <vector>
+#include "support/testing.hpp"
 
 // The checker itself: which values loads may return, and what counts as a data race. The names of
 // the programs are those of the literature on memory models.

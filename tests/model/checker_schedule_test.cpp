@@ -3,10 +3,7 @@
 
 #include <sluice/base/assert.hpp>
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string>
+#include "support/testing.hpp"
 
 // The checker itself: which schedules it walks, and how it notices that threads cannot go on.
 

@@ -1,11 +1,6 @@
 #include "support/model/expectations.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 // The checker itself: an exploration that reaches a limit proves nothing, neither of a scenario nor
 // of a mutant, and says so.

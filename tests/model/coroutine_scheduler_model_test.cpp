@@ -3,9 +3,7 @@
 #include <sluice/actor/detail/awaited_posting.hpp>
 #include <sluice/actor/detail/coroutine_scheduler.hpp>
 
-#include <gtest/gtest.h>
-
-#include <utility>
+#include "support/testing.hpp"
 
 // The parts that wake coroutines, as shipped, under the model checker: the scheduler of waiting
 // coroutines, a request that a coroutine awaits, and the wait for room.

@@ -3,9 +3,7 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/detail/event_map.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
+#include "support/testing.hpp"
 
 // The hash map of events as shipped, under the model checker.
 

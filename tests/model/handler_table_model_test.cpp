@@ -2,9 +2,7 @@
 
 #include <sluice/bus/detail/handler_table.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
+#include "support/testing.hpp"
 
 // The table of handlers as shipped, under the model checker. The captures of a handler are checked
 // for data races: the table destroys them, and the thread that ended the subscription uses them

@@ -1,10 +1,6 @@
 #include "model/log_queue.hpp"
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string_view>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::model {
 namespace {

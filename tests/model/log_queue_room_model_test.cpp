@@ -1,8 +1,6 @@
 #include "model/log_queue.hpp"
 
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "support/testing.hpp"
 
 // The order of the emitted records, the threads that wait for room, and the end of draining. Each
 // scenario fails for a change of the logic that log_queue_model_test.cpp does not find.

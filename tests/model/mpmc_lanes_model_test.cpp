@@ -2,9 +2,7 @@
 
 #include <sluice/queue/mpmc_lanes.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
+#include "support/testing.hpp"
 
 // MpmcLanes as shipped, under the model checker: what two consumers of the same lanes do. The rest
 // is that of MpscLanes. blocking_queue_model_test.cpp has the wake-ups.

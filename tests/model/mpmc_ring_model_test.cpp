@@ -2,10 +2,7 @@
 
 #include <sluice/queue/mpmc_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
+#include "support/testing.hpp"
 
 // MpmcRing as shipped, under the model checker. The contents of messages rely on edge E1, their
 // slots on E2, in one step or by way of another producer.

@@ -2,9 +2,7 @@
 
 #include <sluice/queue/mpsc_lanes.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
+#include "support/testing.hpp"
 
 // MpscLanes as shipped, under the model checker: registration, letting go and closing, each against
 // a consumer at work. The lanes themselves are SpscRings.

@@ -2,9 +2,7 @@
 
 #include <sluice/queue/mpsc_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
+#include "support/testing.hpp"
 
 // MpscRing as shipped, under the model checker. The contents of messages rely on edge E1. Their
 // slots rely on edge E2, in one step or by way of another producer.

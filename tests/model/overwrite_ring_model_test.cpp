@@ -2,10 +2,7 @@
 
 #include <sluice/queue/overwrite_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <utility>
+#include "support/testing.hpp"
 
 // OverwriteRing as shipped, under the model checker. The contents of messages rely on edge E1,
 // their slots on E2, in one step or by way of other threads, and isDrained() on E3 and E4.

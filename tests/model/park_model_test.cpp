@@ -2,10 +2,7 @@
 
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // Park as shipped, on the futex of the model. A lost wake-up shows as a schedule in
 // which nobody can go on. The sleeper relies on edge E1. A waiter that goes by the notification

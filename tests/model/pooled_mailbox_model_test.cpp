@@ -2,9 +2,7 @@
 
 #include <sluice/actor/detail/pooled_mailbox.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
+#include "support/testing.hpp"
 
 // The states of an object on an executor, under the model checker. Two consumers at a time show as
 // a data race on `state`. So does a consumer that misses the writes of the one before. A message

@@ -3,10 +3,7 @@
 
 #include <sluice/bus/bus.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // Under the model checker: the changes that the observer of a bus is told add up to the pressure
 // that holds.

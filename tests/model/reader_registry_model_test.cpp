@@ -1,11 +1,6 @@
 #include "model/lasting_registry.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // ReaderRegistry as shipped, under the model checker. An object that is taken away too early shows
 // as a data race with the reader. The slots are acquired explicitly, so the threads may be fibers,

@@ -1,8 +1,6 @@
 #include "model/exchange.hpp"
 
-#include <gtest/gtest.h>
-
-#include <utility>
+#include "support/testing.hpp"
 
 // A request and its future as shipped, under the model checker.
 

@@ -4,9 +4,7 @@
 #include <sluice/event/detail/retire_list.hpp>
 #include <sluice/event/event_policies.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
+#include "support/testing.hpp"
 
 // The retired callbacks of a list, under the model checker. A callback that is freed too early
 // shows as a data race with the call. A callback that no thread frees is still counted at the end.

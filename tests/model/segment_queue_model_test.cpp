@@ -2,13 +2,9 @@
 
 #include <sluice/queue/segment_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <cstddef>
 #include <memory_resource>
-#include <string>
-#include <vector>
 
 // SegmentQueue as shipped, under the model checker, with segments of one slot: each message links a
 // new segment, and each one passed gives a segment back.

@@ -2,9 +2,7 @@
 
 #include <sluice/base/counter.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
+#include "support/testing.hpp"
 
 namespace sluice::model {
 namespace {

@@ -2,9 +2,7 @@
 
 #include <sluice/base/spin_lock.hpp>
 
-#include <gtest/gtest.h>
-
-#include <mutex>
+#include "support/testing.hpp"
 
 namespace sluice::model {
 namespace {

@@ -2,10 +2,7 @@
 
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
+#include "support/testing.hpp"
 
 // SpscRing as shipped, under the model checker. The contents of messages rely on edge E1, their
 // slots on edge E2, and isDrained() on edge E3.

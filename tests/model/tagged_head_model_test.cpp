@@ -2,10 +2,7 @@
 
 #include <sluice/base/tagged_head.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // TaggedHead as shipped, under the model checker: contents of nodes rely on edge E1. FreeList and
 // SlotStack use it.

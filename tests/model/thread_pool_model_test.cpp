@@ -3,10 +3,7 @@
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/base/spin_lock.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <mutex>
+#include "support/testing.hpp"
 
 // The task that a worker runs next, and an idle thread that takes the task of a long handler, under
 // the model checker.

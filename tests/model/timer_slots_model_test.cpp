@@ -2,9 +2,7 @@
 
 #include <sluice/actor/detail/timer_slots.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
+#include "support/testing.hpp"
 
 // The timers of one object as shipped, under the model checker. The contents of entries rely on
 // edge E1 and on the edge of the stack of free slots, the links of the list on E2.

@@ -2,10 +2,7 @@
 
 #include <sluice/wait/wait_set.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <optional>
+#include "support/testing.hpp"
 
 // WaitSet as shipped, under the model checker. A lost wake-up shows as a schedule in which no
 // thread can continue.

@@ -5,16 +5,8 @@
 #include <sluice/actor.hpp>
 #include <sluice/bus.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string>
 #include <thread>
 
 // Threads that post while others start and stop the object. Each message owns memory, so that a

@@ -7,16 +7,7 @@
 #include "support/shared_ledger.hpp"
 #include "support/stamp.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <vector>
+#include "support/testing.hpp"
 
 // A lost wake-up, or a push that ends in the wrong moment of a close, makes these tests hang; the
 // watchdog then tells where.

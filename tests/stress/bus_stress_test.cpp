@@ -5,15 +5,7 @@
 
 #include <sluice/bus.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string>
+#include "support/testing.hpp"
 
 // Threads publish, subscribe and unsubscribe while one thread consumes. Each message names its
 // publisher and its number. Half of the messages own memory, so AddressSanitizer also notices a

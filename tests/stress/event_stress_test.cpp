@@ -6,18 +6,7 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // Threads that add, remove, call and dispatch at the same time. Callbacks carry canaries which
 // their destructor poisons with plain writes, so that one that is called too late shows, to

@@ -9,13 +9,7 @@
 #include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

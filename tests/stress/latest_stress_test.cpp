@@ -5,16 +5,10 @@
 
 #include <sluice/queue/latest.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
 #include <cinttypes>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <thread>
-#include <vector>
 
 // Writers number their values. The reader sees the numbers of each writer grow, never a value that
 // is half of one and half of another, and in the end the last value of a writer.

@@ -7,14 +7,9 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <thread>
-#include <vector>
 
 namespace sluice::test {
 

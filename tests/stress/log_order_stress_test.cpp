@@ -5,10 +5,7 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
+#include "support/testing.hpp"
 
 // The order of the log, judged without its own stamps. See OrderOracle.
 

@@ -7,15 +7,9 @@
 #include "support/shared_ledger.hpp"
 #include "support/stamp.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <thread>
-#include <vector>
 
 // Several consumers. Each accepted message is delivered once, at whatever moment the queue is
 // closed.

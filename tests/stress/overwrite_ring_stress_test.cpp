@@ -8,15 +8,9 @@
 
 #include <sluice/queue/overwrite_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // Producers overrun consumers, and the ring is closed at an arbitrary moment. Each accepted message
 // is received once or counted as dropped, and is destroyed once.

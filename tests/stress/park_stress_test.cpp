@@ -4,13 +4,8 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/portable_parkers.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <string>
 #include <thread>
 
 // No wake-up is lost: each of these tests hangs, and the watchdog tells where, if a single one is.

@@ -7,14 +7,7 @@
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <vector>
+#include "support/testing.hpp"
 
 // Blocks carry the number of their user in every word. A thread that gets a block in use overwrites
 // these words, and the user of the block notices.

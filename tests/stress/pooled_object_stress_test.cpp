@@ -8,18 +8,9 @@
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/actor/timer.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -8,17 +8,10 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
 #include <cinttypes>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <thread>
-#include <vector>
 
 // The common part of the stress tests of the queues: producers push numbered messages until the
 // queue is closed at an arbitrary moment, and a consumer keeps books.

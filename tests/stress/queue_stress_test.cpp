@@ -6,11 +6,7 @@
 
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdint>
-#include <memory>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 namespace {

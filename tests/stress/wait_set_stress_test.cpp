@@ -6,12 +6,8 @@
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <memory>
 #include <thread>
 
 // No wake-up is lost: the test hangs, and the watchdog says where, if a single one is.

@@ -4,13 +4,9 @@
 
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
 #include <thread>
-#include <utility>
 
 namespace sluice::test {
 

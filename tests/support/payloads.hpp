@@ -1,13 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <set>
-#include <stdexcept>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

@@ -2,12 +2,9 @@
 
 #include "support/stamp.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace sluice::test {
 

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
-#include <string>
 
 #include <stdlib.h>
 

@@ -1,9 +1,6 @@
 #include "support/watchdog.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

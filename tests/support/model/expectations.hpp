@@ -7,13 +7,7 @@
 
 #include <sluice/queue/queue_traits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::model {
 

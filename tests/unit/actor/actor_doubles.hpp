@@ -5,17 +5,9 @@
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/pooled_object.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <functional>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // Messages and objects of the tests of active objects.
 

@@ -11,16 +11,9 @@
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #if defined(__cpp_exceptions)
 namespace sluice {

@@ -11,7 +11,7 @@
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/actor/thread_pool.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #if defined(__linux__)
 #include <pthread.h>
@@ -19,18 +19,8 @@
 #include <sys/resource.h>
 #endif
 
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -9,15 +9,7 @@
 #include <sluice/actor/running.hpp>
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <set>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

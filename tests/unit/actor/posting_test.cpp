@@ -9,21 +9,10 @@
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -12,20 +12,9 @@
 #include <sluice/actor/running.hpp>
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <chrono>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <deque>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 namespace sluice {
 namespace {

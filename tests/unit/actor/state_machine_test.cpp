@@ -3,19 +3,7 @@
 #include <sluice/actor/state_machine.hpp>
 #include <sluice/inspect/machine_graph.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

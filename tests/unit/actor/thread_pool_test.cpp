@@ -8,27 +8,15 @@
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #if defined(__linux__)
 #include <pthread.h>
 #include <sys/resource.h>
 #endif
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <deque>
-#include <memory>
 #include <random>
-#include <set>
-#include <stdexcept>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -12,20 +12,7 @@
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,8 @@
 #include <sluice/base/assert.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <csignal>
-#include <cstdio>
 
 namespace sluice {
 namespace {

@@ -2,14 +2,10 @@
 
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -1,13 +1,6 @@
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -4,14 +4,7 @@
 #include <sluice/base/counter.hpp>
 #include <sluice/base/platform.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <type_traits>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

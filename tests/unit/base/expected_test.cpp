@@ -1,14 +1,6 @@
 #include <sluice/base/expected.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,12 +1,9 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/single_core_platform.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 namespace sluice {
 namespace {

@@ -4,16 +4,9 @@
 
 #include <sluice/base/reader_registry.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <set>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -1,12 +1,7 @@
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/thread_slots.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <set>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

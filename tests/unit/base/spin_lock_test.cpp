@@ -1,12 +1,6 @@
 #include <sluice/base/spin_lock.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <mutex>
-#include <type_traits>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -3,13 +3,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/tagged_head.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <set>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

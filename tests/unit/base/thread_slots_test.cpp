@@ -1,13 +1,8 @@
 #include <sluice/base/thread_slots.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <set>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

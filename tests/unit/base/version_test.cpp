@@ -1,8 +1,6 @@
 #include <sluice/base/version.hpp>
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "support/testing.hpp"
 
 namespace {
 

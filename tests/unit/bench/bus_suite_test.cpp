@@ -4,11 +4,7 @@
 #include "harness/report/comparison.hpp"
 #include "sample_report.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
+#include "support/testing.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -3,12 +3,10 @@
 #include "harness/report/comparison.hpp"
 #include "sample_report.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <random>
-#include <stdexcept>
 
 namespace sluice::bench {
 namespace {

@@ -2,10 +2,7 @@
 
 #include "adapters/event_subjects.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string>
+#include "support/testing.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -4,15 +4,7 @@
 #include "harness/run/schedule.hpp"
 #include "harness/run/steady_rounds.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -6,10 +6,7 @@
 #include "harness/report/series_json.hpp"
 #include "sample_report.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -6,13 +6,11 @@
 #include "harness/statistics/statistics.hpp"
 #include "sample_report.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <tuple>
-#include <utility>
 
 namespace sluice::bench {
 namespace {

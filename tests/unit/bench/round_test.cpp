@@ -9,10 +9,7 @@
 #include "harness/run/throughput.hpp"
 #include "harness/statistics/statistics.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
+#include "support/testing.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -1,10 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <memory>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,10 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <type_traits>
-#include <vector>
+#include "support/testing.hpp"
 
 // The cost of publishing and consuming in atomic read-modify-writes. Their number does not depend
 // on the machine.

@@ -2,13 +2,7 @@
 
 #include <sluice/bus.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 // Messages and buses for the tests of the bus.
 

@@ -3,18 +3,7 @@
 #include "support/dice.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace test {

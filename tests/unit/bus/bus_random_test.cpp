@@ -1,10 +1,6 @@
 #include "unit/bus/bus_random_play.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "support/testing.hpp"
 
 // One thread does anything with a bus, and handlers publish. After each step the results, the
 // order, the ids, the fill, the pressure and the accounts are those of a plain model.

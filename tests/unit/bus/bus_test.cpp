@@ -4,13 +4,9 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <chrono>
-#include <cstddef>
 #include <thread>
-#include <type_traits>
-#include <vector>
 
 // Properties that the tests of admission, priority, overflow, closing and the others do not cover.
 

@@ -3,10 +3,7 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -6,19 +6,7 @@
 
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -5,14 +5,9 @@
 
 #include <sluice/bus/component.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <thread>
-#include <utility>
 
 // The owner of a Component is destroyed while its handlers run, or with the bus.
 

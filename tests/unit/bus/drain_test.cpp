@@ -3,15 +3,7 @@
 #include "unit/bus/counted_sleep.hpp"
 #include "unit/bus/stop.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <functional>
-#include <stdexcept>
-#include <type_traits>
+#include "support/testing.hpp"
 
 // The threads that are told when a bus is drained, and the threads that drain() waits for.
 

@@ -2,10 +2,7 @@
 
 #include <sluice/bus/drop_oldest.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

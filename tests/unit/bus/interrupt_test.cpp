@@ -4,13 +4,7 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include "support/testing.hpp"
 
 // A bus on one processor: an interrupt comes in front of each access to an atomic variable in turn,
 // and publishes.

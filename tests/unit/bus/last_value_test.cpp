@@ -6,19 +6,9 @@
 #include <sluice/actor/active_object.hpp>
 #include <sluice/wait/wait_set.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 // The last value beside a bus.
 

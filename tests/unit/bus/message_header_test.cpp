@@ -1,14 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

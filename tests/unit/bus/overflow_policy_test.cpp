@@ -1,12 +1,7 @@
 #include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <stdexcept>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,11 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <memory>
-#include <vector>
+#include "support/testing.hpp"
 
 // What each priority loses while nobody consumes, beside MCCC's AsyncBus: one ring for all, which
 // admits low below 60 % of its depth, medium below 80 %, and high below 99 %.

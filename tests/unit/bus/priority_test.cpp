@@ -1,10 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -2,16 +2,9 @@
 #include "unit/bus/bus_doubles.hpp"
 #include "unit/bus/counted_sleep.hpp"
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <iterator>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

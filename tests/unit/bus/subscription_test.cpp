@@ -4,19 +4,10 @@
 
 #include <sluice/fixed/fixed_function.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdio>
 #include <exception>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

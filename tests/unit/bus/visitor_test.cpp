@@ -1,10 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -5,12 +5,8 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <stdexcept>
 #include <thread>
 
 // How threads wait for a bus, and how they are woken.

@@ -5,15 +5,9 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // When callbacks are destroyed, and lists that end inside their own calls.
 

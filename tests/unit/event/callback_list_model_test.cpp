@@ -4,12 +4,7 @@
 
 #include <sluice/event/callback_list.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 // A list beside the plainest thing that does the same: random operations, many of them from inside
 // callbacks, must have the same effects on both.

@@ -4,16 +4,7 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <memory>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

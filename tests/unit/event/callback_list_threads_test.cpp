@@ -5,18 +5,9 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // Lists that share nothing do not disturb each other, whatever their callbacks do.
 

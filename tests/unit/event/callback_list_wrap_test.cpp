@@ -3,20 +3,10 @@
 // change them.
 #include <sluice/base/reader_registry.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <condition_variable>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <shared_mutex>
-#include <string>
-#include <type_traits>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wkeyword-macro"

@@ -4,18 +4,7 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_policies.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <condition_variable>
-#include <cstddef>
-#include <mutex>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

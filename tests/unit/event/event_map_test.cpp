@@ -6,18 +6,9 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_policies.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <stdexcept>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -2,15 +2,9 @@
 
 #include <sluice/event/event_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
 #include <list>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 // No foreign code runs while a queue holds its lock: not when events are built, copied, moved or
 // destroyed, nor when listeners, predicates and visitors are called.

@@ -3,11 +3,7 @@
 
 #include <sluice/event/event_queue.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <stdexcept>
-#include <vector>
+#include "support/testing.hpp"
 
 // Queues that end: with events, inside of their own listeners, and with arguments whose destructors
 // use them. The census notices objects that are destroyed twice or never. AddressSanitizer notices

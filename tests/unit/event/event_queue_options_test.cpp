@@ -6,14 +6,7 @@
 #include <sluice/event/event_queue.hpp>
 #include <sluice/event/event_queue_options.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <vector>
+#include "support/testing.hpp"
 
 // Queues with a limit.
 

@@ -4,14 +4,10 @@
 
 #include <sluice/event/event_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <initializer_list>
 #include <list>
-#include <mutex>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 namespace sluice::test {
 

@@ -3,12 +3,7 @@
 
 #include <sluice/event/event_queue.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // Order, peeking and taking, clearing, and the copies and moves of a queue.
 

@@ -8,16 +8,8 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
-#include <utility>
-#include <vector>
 #if defined(__linux__)
 #include <poll.h>
 #endif

@@ -4,10 +4,7 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_policies.hpp>
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <type_traits>
+#include "support/testing.hpp"
 
 namespace sluice::test {
 

@@ -2,11 +2,7 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/scoped_connection.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

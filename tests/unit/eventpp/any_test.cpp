@@ -5,19 +5,9 @@
 
 #include <support/payloads.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <any>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace sluice {
 namespace {

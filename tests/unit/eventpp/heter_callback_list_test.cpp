@@ -3,18 +3,7 @@
 #include <sluice/event/scoped_connection.hpp>
 #include <sluice/eventpp/heter_callback_list.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

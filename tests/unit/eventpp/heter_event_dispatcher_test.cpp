@@ -2,15 +2,7 @@
 
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

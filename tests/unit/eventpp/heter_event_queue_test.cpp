@@ -4,13 +4,7 @@
 #include <sluice/eventpp/ordered_queue_list.hpp>
 #include <sluice/eventpp/removers.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

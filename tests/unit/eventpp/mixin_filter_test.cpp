@@ -6,13 +6,7 @@
 #include <sluice/eventpp/heter_event_queue.hpp>
 #include <sluice/eventpp/mixin_filter.hpp>
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

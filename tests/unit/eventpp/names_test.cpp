@@ -21,13 +21,9 @@
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventqueue.h>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <functional>
 #include <list>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace {
 

@@ -3,15 +3,9 @@
 #include <sluice/event/event_queue.hpp>
 #include <sluice/eventpp/ordered_queue_list.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <initializer_list>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -4,11 +4,7 @@
 #include <sluice/eventpp/queue_names.hpp>
 #include <sluice/eventpp/removers.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -4,15 +4,7 @@
 #include <sluice/eventpp/event_util.hpp>
 #include <sluice/eventpp/listener_adapters.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,18 +1,8 @@
 #include <sluice/fixed/fixed_function.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <ostream>
-#include <string>
-#include <type_traits>
-#include <utility>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
 
 namespace sluice {
 namespace {

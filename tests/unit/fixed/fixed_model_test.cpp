@@ -4,15 +4,7 @@
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,14 +1,8 @@
 #include <sluice/fixed/fixed_string.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <unordered_map>
 
 namespace sluice {

@@ -2,17 +2,7 @@
 
 #include <sluice/fixed/fixed_vector.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

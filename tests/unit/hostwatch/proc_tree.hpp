@@ -1,12 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 namespace hostwatch::test {

@@ -6,15 +6,7 @@
 #include "hostwatch/readers.hpp"
 #include "proc_tree.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace hostwatch {
 namespace {

@@ -1,13 +1,10 @@
 #include <sluice/bus.hpp>
 #include <sluice/inspect/flight_recorder.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <support/temporary_folder.hpp>
 
-#include <cstdlib>
-#include <string>
 #include <thread>
-#include <vector>
 
 #if defined(__unix__)
 #include <support/temporary_folder.hpp>

@@ -21,19 +21,9 @@
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

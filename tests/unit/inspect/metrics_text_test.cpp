@@ -3,14 +3,7 @@
 #include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -12,16 +12,10 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/inspect/watchdog.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdio>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

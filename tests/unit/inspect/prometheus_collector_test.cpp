@@ -4,18 +4,8 @@
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/inspect/prometheus_collector.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <prometheus/text_serializer.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -1,9 +1,6 @@
 #include <sluice/log/detail/backend/frontend.hpp>
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::log::detail {
 namespace {

@@ -9,16 +9,9 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log {
 namespace {

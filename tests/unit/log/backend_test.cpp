@@ -8,20 +8,10 @@
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #if defined(__linux__)
 #include <pthread.h>

@@ -5,17 +5,10 @@
 #include <sluice/log/crash_handler.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/basic_file_sink.h>
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <string>
 
 namespace sluice::log {
 namespace {

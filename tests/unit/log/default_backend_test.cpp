@@ -4,20 +4,13 @@
 
 #include <sluice/log/functions.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/details/registry.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-#include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <string>
 #include <thread>
-#include <utility>
 
 #if defined(__unix__)
 #include "support/forks.hpp"

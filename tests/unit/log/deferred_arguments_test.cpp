@@ -6,18 +6,10 @@
 
 #include <spdlog/fmt/chrono.h>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory_resource>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace sluice::log::test {
 

@@ -8,14 +8,9 @@
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 namespace sluice::log::test {
 

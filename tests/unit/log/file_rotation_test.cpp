@@ -5,24 +5,15 @@
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log {
 namespace {

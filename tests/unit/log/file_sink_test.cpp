@@ -6,7 +6,7 @@
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -16,15 +16,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdint>
 #include <fstream>
-#include <memory>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 namespace {
 

@@ -8,19 +8,10 @@
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/basic_file_sink.h>
 
-#include <atomic>
-#include <cstdio>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #if defined(__unix__)
 #include <pthread.h>

@@ -4,18 +4,13 @@
 
 #include <sluice/log/functions.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/async.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
-#include <cstddef>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log {
 namespace {

@@ -1,9 +1,6 @@
 #include <sluice/log/detail/backend/backend_core.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
+#include "support/testing.hpp"
 
 namespace sluice::log::detail {
 namespace {

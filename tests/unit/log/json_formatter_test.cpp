@@ -9,16 +9,8 @@
 
 #include <spdlog/sinks/ostream_sink.h>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <nlohmann/json.hpp>
-
-#include <chrono>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <vector>
 
 namespace sluice::log::test {
 namespace {

@@ -2,14 +2,9 @@
 
 #include <sluice/log/limited.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log::test {
 namespace {

@@ -8,18 +8,11 @@
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/details/os.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-#include <chrono>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <type_traits>
-#include <vector>
 
 namespace sluice::log {
 namespace {

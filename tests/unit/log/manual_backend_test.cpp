@@ -7,19 +7,11 @@
 
 #include <spdlog/sinks/base_sink.h>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log::test {
 namespace {

@@ -1,17 +1,11 @@
 #include <sluice/log/pattern_formatter.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/details/log_msg.h>
 #include <spdlog/pattern_formatter.h>
 
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <random>
-#include <string>
-#include <string_view>
 
 namespace {
 

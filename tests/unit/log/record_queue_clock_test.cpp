@@ -4,16 +4,9 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace sluice::test {
 namespace {

@@ -4,10 +4,8 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <thread>
 
 #if defined(__linux__)

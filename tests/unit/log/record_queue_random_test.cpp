@@ -4,20 +4,10 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
 // A record queue beside a model of it that is made of deques: random steps, one at a time, by
 // threads that do nothing unasked.

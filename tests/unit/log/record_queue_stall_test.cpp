@@ -5,11 +5,9 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstdint>
 #include <thread>
-#include <vector>
 
 namespace sluice::test {
 namespace {

@@ -4,16 +4,9 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <vector>
 
 // record_queue_random_test.cpp compares limits, policies and contents with a model.
 

@@ -5,14 +5,9 @@
 
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <vector>
 
 // Threads start and end.
 

@@ -8,16 +8,10 @@
 
 #include <sluice/log.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
-
-#include <cstddef>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <vector>
 
 namespace sluice::test {
 namespace {

@@ -2,14 +2,7 @@
 
 #include <sluice/log/detail/backend/batch_writer.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice::log::detail {
 namespace {

@@ -1,10 +1,8 @@
 #include <sluice/log/spdlog_async.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
-
-#include <type_traits>
 
 namespace sluice::log {
 namespace {

@@ -3,14 +3,10 @@
 
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <fstream>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::log::detail {
 namespace {

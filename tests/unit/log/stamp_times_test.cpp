@@ -1,8 +1,6 @@
 #include <sluice/log/detail/backend/batch_writer.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
+#include "support/testing.hpp"
 
 namespace sluice::log::detail {
 namespace {

@@ -4,10 +4,8 @@
 #include <sluice/log/logger.hpp>
 #include <sluice/log/statistics.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <memory>
-#include <string>
 #include <thread>
 
 #if defined(__linux__)

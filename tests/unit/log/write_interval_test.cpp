@@ -9,16 +9,8 @@
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 #include <spdlog/sinks/dist_sink.h>
-
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdio>
-#include <memory>
-#include <mutex>
-#include <string>
 
 namespace sluice::log {
 namespace {

@@ -4,22 +4,11 @@
 
 #include <sluice/memory/block_pool.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <future>
-#include <limits>
-#include <new>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 namespace {

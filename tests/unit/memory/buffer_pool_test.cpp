@@ -9,23 +9,10 @@
 
 #include <sluice/memory/buffer_pool.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <limits>
-#include <memory>
 #include <memory_resource>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

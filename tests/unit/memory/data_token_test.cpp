@@ -1,12 +1,6 @@
 #include <sluice/memory/data_token.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

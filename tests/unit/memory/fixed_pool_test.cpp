@@ -9,18 +9,7 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/memory/object_pool.hpp>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <new>
-#include <set>
-#include <stdexcept>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // FixedBlockPool, mostly under an ObjectPool, with threads and as on a microcontroller.
 

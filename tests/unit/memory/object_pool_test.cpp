@@ -4,14 +4,7 @@
 
 #include <sluice/memory/object_pool.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

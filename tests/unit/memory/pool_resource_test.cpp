@@ -3,19 +3,10 @@
 #include <sluice/memory/pool_allocator.hpp>
 #include <sluice/memory/pool_resource.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <list>
-#include <map>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

@@ -3,18 +3,9 @@
 
 #include <sluice/memory/pooled.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <memory_resource>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <variant>
-#include <vector>
 
 #if defined(__linux__)
 #include <sys/resource.h>

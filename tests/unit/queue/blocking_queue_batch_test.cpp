@@ -5,17 +5,9 @@
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 // BlockingQueue::consumeBatch().
 

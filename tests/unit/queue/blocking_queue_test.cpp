@@ -8,16 +8,7 @@
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // Waits, their ends, the notifications and exceptions, played through in one thread. Times and
 // handles are in blocking_queue_times_test.cpp.

@@ -7,13 +7,7 @@
 #include <sluice/queue/spsc_ring.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <type_traits>
-#include <utility>
+#include "support/testing.hpp"
 
 #if defined(__linux__)
 #include <poll.h>

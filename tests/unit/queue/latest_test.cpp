@@ -3,15 +3,8 @@
 #include <sluice/queue/latest.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 #if defined(__linux__)
 #include <poll.h>
 #endif

@@ -3,16 +3,7 @@
 #include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // MpscLanes and MpmcLanes: registration, handles, memory, shutdown, misuse and the order of
 // delivery.

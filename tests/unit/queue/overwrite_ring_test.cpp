@@ -4,22 +4,9 @@
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/overwrite_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {

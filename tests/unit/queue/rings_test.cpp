@@ -8,22 +8,11 @@
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <iterator>
-#include <limits>
 #include <list>
-#include <memory>
 #include <random>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 // What the rings have in common, beyond tests/conformance: storage, positions, reservations, the
 // front, and which thread writes which lines.

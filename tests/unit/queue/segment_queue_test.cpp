@@ -2,17 +2,9 @@
 
 #include <sluice/queue/segment_queue.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <cstddef>
-#include <deque>
-#include <limits>
-#include <new>
 #include <random>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 // Limit, order and memory, beyond tests/conformance; batches are in segment_queue_batch_test.cpp.
 

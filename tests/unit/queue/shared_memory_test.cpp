@@ -2,11 +2,7 @@
 
 #include <sluice/queue.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <new>
-#include <string>
+#include "support/testing.hpp"
 
 #if defined(__linux__)
 #include <sys/mman.h>

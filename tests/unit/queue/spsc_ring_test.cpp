@@ -4,12 +4,9 @@
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <stdexcept>
 #include <thread>
-#include <utility>
-#include <vector>
 
 // What SpscRing does differently from the other rings: the announcement of a push, reservations
 // without a trace, and one producer.

@@ -2,11 +2,7 @@
 
 #include <sluice/wait/park.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <limits>
-#include <type_traits>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <chrono>
 #include <ctime>
 
 namespace sluice::test {

@@ -3,14 +3,7 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <limits>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 // Single-threaded: the script's hooks do the work of other threads. Lost wake-ups are found by
 // tests/model/park_model_test.cpp.

@@ -3,14 +3,9 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/portable_parkers.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <type_traits>
 
 // The properties that an event count relies on when it sends a thread to sleep. A parker may return
 // for no reason, so these tests tell by the processor time whether it slept.

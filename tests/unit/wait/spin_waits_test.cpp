@@ -2,10 +2,7 @@
 
 #include <sluice/wait/spin_waits.hpp>
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <type_traits>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -4,13 +4,9 @@
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <chrono>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice {
 

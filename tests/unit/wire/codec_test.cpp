@@ -1,13 +1,9 @@
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/codec.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <string>
 
 namespace {
 

@@ -3,13 +3,7 @@
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/schema_hash.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace {
 

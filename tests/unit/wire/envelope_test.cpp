@@ -1,11 +1,6 @@
 #include <sluice/wire/envelope.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <limits>
-#include <string_view>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace sluice {
 namespace {

@@ -2,11 +2,9 @@
 
 #include <sluice/wire/json.hpp>
 
-#include <gtest/gtest.h>
+#include "support/testing.hpp"
 
 #include <cmath>
-#include <limits>
-#include <string>
 
 namespace {
 

@@ -3,13 +3,7 @@
 #include <sluice/wire/message_pack.hpp>
 #include <sluice/wire/schema_hash.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/testing.hpp"
 
 namespace {
 

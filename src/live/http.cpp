@@ -190,6 +190,12 @@ Descriptor::~Descriptor() {
 Listener::Listener(const LiveOptions& options) {
     errno = 0;
     check(options.token.empty() || options.token.size() >= 16, "a token has at least 16 bytes");
+    const auto isTokenByte = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               c == '-' || c == '_';
+    };
+    check(std::all_of(options.token.begin(), options.token.end(), isTokenByte),
+          "a token has letters, digits, - and _ only");
     check(options.interval >= std::chrono::milliseconds(50), "the interval is at least 50 ms");
     if (!options.unixSocket.empty()) {
         sockaddr_un place{};

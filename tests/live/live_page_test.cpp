@@ -196,8 +196,10 @@ TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
     LiveOptions options;
     options.address = "0.0.0.0";
     EXPECT_THROW(start(options), std::runtime_error);
-    options.token = "short";
-    EXPECT_THROW(start(options), std::runtime_error);
+    for (const char* const bad : {"short", "0123456789abcde;", "0123456789abcde\r\nA: b"}) {
+        options.token = bad;
+        EXPECT_THROW(start(options), std::runtime_error) << bad;
+    }
     options.token = "0123456789abcdef";
     std::vector<std::string> notices;
     options.notice = [&](std::string_view text) { notices.emplace_back(text); };

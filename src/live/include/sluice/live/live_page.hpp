@@ -21,8 +21,8 @@ struct LiveOptions {
     /// The path of a Unix socket, instead of address and port. Only the user of the program can
     /// connect to it.
     std::string unixSocket;
-    /// If not empty, at least 16 bytes, which each request must have: the page in its address,
-    /// `/?token=...`, and programs in the field `Authorization: Bearer ...`.
+    /// If not empty, at least 16 letters, digits, `-` and `_`, which each request must have: the
+    /// page in its address, `/?token=...`, and programs in `Authorization: Bearer ...`.
     std::string token;
     /// The host names under which a browser may open the page, besides `localhost` and IP
     /// addresses. A request for another name is refused, because a stranger's name server may have

@@ -63,7 +63,7 @@ Descriptor listenOn(int family, const void* address, socklen_t size, const std::
     }
     check(::bind(socket.get(), static_cast<const sockaddr*>(address), size) == 0,
           "cannot listen on " + name);
-    check(::listen(socket.get(), 64) == 0, "cannot listen on " + name);
+    check(::listen(socket.get(), 512) == 0, "cannot listen on " + name);
     return socket;
 }
 

@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+struct ZSTD_CCtx_s;
 
 // Files in the format MCAP, https://mcap.dev/spec: its records, a writer and a reader.
 namespace sluice::detail::mcap {
@@ -107,6 +110,7 @@ private:
 
     int file_ = -1;
     const int level_;
+    const std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> packer_;
     std::uint64_t size_ = 0;
     std::string definitions_;             // schemas and channels, also in the summary
     std::size_t writtenDefinitions_ = 0;  // bytes of them that are in the file

@@ -29,19 +29,22 @@ void putPairs(std::string& to, const Pairs& pairs) {
 
 Writer::Writer(const std::string& path, int compressionLevel)
     : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)),
-      level_(compressionLevel) {
+      level_(compressionLevel),
+      packer_(ZSTD_createCCtx(), &ZSTD_freeCCtx) {
     std::string begin(magic);
     putRecord(begin, Op::header, [](std::string& to) {
         putText(to, "");
         putText(to, "sluice");
     });
-    if (file_ < 0 || !append(begin)) {
+    if (file_ < 0 || packer_ == nullptr || !append(begin)) {
         const std::string reason = std::strerror(errno);
         if (file_ >= 0) {
             ::close(file_);
         }
         throw std::runtime_error("record: cannot create " + path + ": " + reason);
     }
+    (void)ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_compressionLevel, level_);
+    (void)ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_checksumFlag, 1);
 }
 
 Writer::~Writer() {
@@ -109,8 +112,8 @@ bool Writer::endChunk() {
     std::string packed;
     if (level_ != 0) {
         packed.resize(ZSTD_compressBound(chunk_.size()));
-        const std::size_t n =
-            ZSTD_compress(packed.data(), packed.size(), chunk_.data(), chunk_.size(), level_);
+        const std::size_t n = ZSTD_compress2(packer_.get(), packed.data(), packed.size(),
+                                             chunk_.data(), chunk_.size());
         packed.resize(ZSTD_isError(n) != 0 ? 0 : n);
     }
     const std::string_view method = packed.empty() ? "" : "zstd";
@@ -122,7 +125,7 @@ bool Writer::endChunk() {
         put<8>(to, chunkTimes_.first);
         put<8>(to, chunkTimes_.last);
         put<8>(to, chunk_.size());
-        put<4>(to, 0);  // no checksum
+        put<4>(to, 0);  // no checksum: zstd has its own
         putText(to, method);
         put<8>(to, content.size());
         to += content;

@@ -70,8 +70,15 @@ TEST(Mcap, DamagedFilesAreRefusedOrReadInPart) {
         }
         save(path, bytes);
         Replay replay(path);
-        read += sensorsIn(replay).size();
+        bool isWhole = true;
+        replay.handle<Reading>([&](const Reading& reading) {
+            ++read;
+            isWhole = isWhole && reading.place == "place " + std::to_string(reading.sensor);
+        });
+        while (replay.step() == ReplayStep::delivered) {
+        }
         EXPECT_NE(replay.end(), RecordingEnd::unknown);
+        EXPECT_TRUE(isWhole || round % 2 == 1);  // zstd has a checksum
     }
     EXPECT_GT(read, 1000U);
 }

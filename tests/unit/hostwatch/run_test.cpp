@@ -4,8 +4,7 @@
 #include "hostwatch/monitor.hpp"
 #include "hostwatch/options.hpp"
 #include "hostwatch/readers.hpp"
-#include "proc_tree.hpp"
-
+#include "support/temporary_folder.hpp"
 #include "support/testing.hpp"
 
 namespace hostwatch {
@@ -33,59 +32,35 @@ private:
     Condition condition_;
 };
 
-class MonitorTest : public ::testing::Test {
-protected:
-    /// Runs until `condition` holds; a run that never gets there ends in the test's time limit.
-    void runUntil(bool flood, EndWhen::Condition condition) {
-        Options options;
-        options.seconds = Options::mostSeconds;
-        options.flood = flood;
-        options.procDirectory = tree_.root();
-        EndWhen display(std::move(condition));
-        monitor_ = std::make_unique<Monitor>(options, display.reached, events_);
-        monitor_->run(display);
-    }
-
-    template <class Message>
-    sluice::MessageCounts counts() const {
-        return monitor_->outcome().statistics.ofType(MessageTypes::indexOf<Message>);
-    }
-    sluice::MessageCounts counts(Priority priority) const {
-        return monitor_->outcome().statistics.ofPriority(priority);
-    }
-    ReadingAccount::Readings readings(Source source) const {
-        return monitor_->outcome().accounts[indexOf(source)].reading.readings();
-    }
-
-    static bool allRead(const View& view, std::uint64_t times) {
-        return std::all_of(view.accounts.begin(), view.accounts.end(), [&](const Account& account) {
-            return account.reading.readings().total >= times;
-        });
-    }
-
-    test::ProcTree tree_;
-    EventLog events_;
-    std::unique_ptr<Monitor> monitor_;
-};
-
-TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
-    test::writeGoodFiles(tree_);
-    tree_.write("meminfo", test::meminfoOf(95));
+TEST(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
+    const sluice::test::TemporaryFolder folder;
+    const auto use = [&folder](int percent) {
+        std::ofstream(folder / "meminfo") << "MemTotal: 100 kB\nMemAvailable: " << 100 - percent
+                                          << " kB\nCached: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n";
+    };
+    use(95);
     std::uint64_t enoughReadings = 0;
     bool hasRecovered = false;
-    runUntil(false, [&](const View& view) {
+    // A run that never gets there ends in the test's time limit.
+    EndWhen display([&](const View& view) {
         const bool isOn = view.figures.alarm(Source::memory).has_value();
         const auto seen = view.accounts[indexOf(Source::memory)].reading.readings().total;
         if (isOn && enoughReadings == 0) {
             enoughReadings = seen + 2;
         } else if (isOn && !hasRecovered && seen >= enoughReadings) {
             hasRecovered = true;
-            tree_.write("meminfo", test::meminfoOf(50));
+            use(50);
         }
         return hasRecovered && !isOn;
     });
-    EXPECT_EQ(counts<Alarm>().delivered, 2U);
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
+    Options options;
+    options.seconds = Options::mostSeconds;
+    options.procDirectory = folder / "";
+    EventLog events;
+    Monitor monitor(options, display.reached, events);
+    monitor.run(display);
+    EXPECT_EQ(monitor.outcome().statistics.ofType(MessageTypes::indexOf<Alarm>).delivered, 2U);
+    EXPECT_TRUE(accountsAddUp(monitor.outcome())) << report(monitor.outcome());
 }
 
 sluice::Expected<Options, std::string> parse(std::vector<const char*> arguments) {

@@ -1,7 +1,6 @@
 #include <sluice/base/assert.hpp>
 
 #include "support/testing.hpp"
-
 #include <csignal>
 
 namespace sluice {

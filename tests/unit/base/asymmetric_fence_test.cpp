@@ -3,7 +3,6 @@
 #include <sluice/base/platform.hpp>
 
 #include "support/testing.hpp"
-
 #include <cerrno>
 #include <thread>
 

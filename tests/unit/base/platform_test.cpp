@@ -2,7 +2,6 @@
 #include <sluice/base/single_core_platform.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 
 namespace sluice {

@@ -5,7 +5,6 @@
 #include <sluice/base/reader_registry.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice {

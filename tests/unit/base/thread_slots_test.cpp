@@ -1,7 +1,6 @@
 #include <sluice/base/thread_slots.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice {

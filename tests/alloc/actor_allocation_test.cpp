@@ -8,7 +8,6 @@
 #include <sluice/actor/running.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

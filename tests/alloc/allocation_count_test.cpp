@@ -1,7 +1,6 @@
 #include "support/allocation_count.hpp"
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

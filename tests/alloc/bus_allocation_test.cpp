@@ -6,7 +6,6 @@
 #include <sluice/bus.hpp>
 
 #include "support/testing.hpp"
-
 #include <cinttypes>
 #include <thread>
 

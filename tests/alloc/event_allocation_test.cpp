@@ -6,7 +6,6 @@
 #include <sluice/wait/park.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

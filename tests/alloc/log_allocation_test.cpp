@@ -9,7 +9,6 @@
 #include <spdlog/sinks/sink.h>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

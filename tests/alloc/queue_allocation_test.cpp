@@ -11,7 +11,6 @@
 #include <sluice/queue/spsc_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <cinttypes>
 
 namespace sluice::test {

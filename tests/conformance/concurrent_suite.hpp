@@ -7,7 +7,6 @@
 #include "support/watchdog.hpp"
 
 #include "support/testing.hpp"
-
 #include <cinttypes>
 #include <thread>
 

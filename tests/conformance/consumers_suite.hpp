@@ -9,7 +9,6 @@
 #include "support/watchdog.hpp"
 
 #include "support/testing.hpp"
-
 #include <numeric>
 
 namespace sluice::test {

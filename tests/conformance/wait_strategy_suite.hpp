@@ -3,7 +3,6 @@
 #include "support/watchdog.hpp"
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // The promises of every wait strategy. A strategy is default constructible and has

@@ -10,7 +10,6 @@
 #include <sluice/actor/thread_pool.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Handlers that await replies and room.

@@ -3,7 +3,6 @@
 #include <sluice/queue/segment_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <memory_resource>
 
 // SegmentQueue as shipped, under the model checker, with segments of one slot: each message links a

@@ -6,7 +6,6 @@
 #include <sluice/bus.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Threads that post while others start and stop the object. Each message owns memory, so that a

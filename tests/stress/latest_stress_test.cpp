@@ -6,7 +6,6 @@
 #include <sluice/queue/latest.hpp>
 
 #include "support/testing.hpp"
-
 #include <cinttypes>
 #include <thread>
 

@@ -8,7 +8,6 @@
 #include "support/stamp.hpp"
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Several consumers. Each accepted message is delivered once, at whatever moment the queue is

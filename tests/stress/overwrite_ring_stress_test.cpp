@@ -9,7 +9,6 @@
 #include <sluice/queue/overwrite_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Producers overrun consumers, and the ring is closed at an arbitrary moment. Each accepted message

@@ -5,7 +5,6 @@
 #include <sluice/wait/portable_parkers.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // No wake-up is lost: each of these tests hangs, and the watchdog tells where, if a single one is.

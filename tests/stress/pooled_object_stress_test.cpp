@@ -9,7 +9,6 @@
 #include <sluice/actor/timer.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice {

@@ -7,7 +7,6 @@
 #include <sluice/wait.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // No wake-up is lost: the test hangs, and the watchdog says where, if a single one is.

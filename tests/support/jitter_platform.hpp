@@ -5,7 +5,6 @@
 #include <sluice/base/platform.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

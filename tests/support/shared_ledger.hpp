@@ -3,7 +3,6 @@
 #include "support/stamp.hpp"
 
 #include "support/testing.hpp"
-
 #include <numeric>
 
 namespace sluice::test {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "support/testing.hpp"
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -6,7 +6,6 @@
 #include <sluice/actor/pooled_object.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Messages and objects of the tests of active objects.

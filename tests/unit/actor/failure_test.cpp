@@ -12,7 +12,6 @@
 #include <sluice/wait/park.hpp>
 
 #include "support/testing.hpp"
-
 #include <exception>
 
 #if defined(__cpp_exceptions)

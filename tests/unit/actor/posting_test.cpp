@@ -10,7 +10,6 @@
 #include <sluice/actor/thread_pool.hpp>
 
 #include "support/testing.hpp"
-
 #include <exception>
 #include <thread>
 
@@ -250,24 +249,6 @@ TEST_F(WaitingPostsTest, OneThatWouldBlockInAnOwnHandlerIsRefused) {
     ASSERT_EQ(object.post(0), SendResult::ok);
     object.awaitRefusal();
     EXPECT_FALSE(object.isClosed());
-}
-
-// Each one's mailbox is full, and each one posts to the other: with waits neither would go on.
-TEST_F(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
-    Flooding first;
-    Flooding second;
-    first.other = &second;
-    second.other = &first;
-    ASSERT_EQ(first.post(0), SendResult::ok);
-    ASSERT_EQ(second.post(0), SendResult::ok);
-    ASSERT_TRUE(first.start());
-    ASSERT_TRUE(second.start());
-    first.awaitRefusal();
-    second.awaitRefusal();
-    first.stop();
-    second.stop();
-    EXPECT_TRUE(first.join());
-    EXPECT_TRUE(second.join());
 }
 
 TEST_F(WaitingPostsTest, NoThreadOfAPoolWaits) {

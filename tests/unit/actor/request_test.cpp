@@ -13,7 +13,6 @@
 #include <sluice/base/platform.hpp>
 
 #include "support/testing.hpp"
-
 #include <climits>
 
 namespace sluice {

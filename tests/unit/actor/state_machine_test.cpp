@@ -251,24 +251,8 @@ TEST(StateMachineSizeTest, AMachineThatDefersNothingKeepsNoRoomForIt) {
 
 #if defined(__cpp_exceptions)
 struct Careless {};
-void fail() {
-    throw 1;
-}
 struct Home {};
 struct Away {};
-
-TEST(StateMachineExceptionTest, AnActionThatThrowsLeavesTheMachineWhereItIs) {
-    Careless context;
-    StateMachine<
-        Careless, Home,
-        Transitions<Stay<Home, Start, Do<&fail>>, On<Home, Stop, Away>, On<Away, Stop, Home>>>
-        machine(context);
-    machine.start();
-    EXPECT_THROW(machine.handle(Start{}), int);
-    EXPECT_TRUE(machine.isIn<Home>());
-    EXPECT_EQ(machine.handle(Stop{}), MachineResult::handled);
-    EXPECT_TRUE(machine.isIn<Away>());
-}
 
 struct Task {
     int number;

@@ -4,7 +4,6 @@
 #include "sample_report.hpp"
 
 #include "support/testing.hpp"
-
 #include <cmath>
 #include <random>
 

@@ -7,7 +7,6 @@
 #include "sample_report.hpp"
 
 #include "support/testing.hpp"
-
 #include <cmath>
 #include <numeric>
 #include <random>

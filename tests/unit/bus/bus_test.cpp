@@ -5,7 +5,6 @@
 #include <sluice/wait/spin_waits.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Properties that the tests of admission, priority, overflow, closing and the others do not cover.

@@ -6,7 +6,6 @@
 #include <sluice/bus/component.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // The owner of a Component is destroyed while its handlers run, or with the bus.

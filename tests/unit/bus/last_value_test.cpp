@@ -7,7 +7,6 @@
 #include <sluice/wait/wait_set.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // The last value beside a bus.

@@ -3,7 +3,6 @@
 #include "unit/bus/counted_sleep.hpp"
 
 #include "support/testing.hpp"
-
 #include <iterator>
 
 namespace sluice {

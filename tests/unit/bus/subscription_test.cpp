@@ -5,7 +5,6 @@
 #include <sluice/fixed/fixed_function.hpp>
 
 #include "support/testing.hpp"
-
 #include <exception>
 #include <thread>
 

@@ -6,7 +6,6 @@
 #include <sluice/event/event_dispatcher.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // When callbacks are destroyed, and lists that end inside their own calls.

@@ -447,21 +447,6 @@ TYPED_TEST(CallbackListExceptionTest, WhatWasRemovedBeforeTheExceptionIsDestroye
     EXPECT_TRUE(list.empty());
 }
 
-TYPED_TEST(CallbackListExceptionTest, ExceptionMayPassThroughNestedCallsAndADestroyedList) {
-    auto list = std::make_unique<typename TestFixture::List>();
-    const auto captured = std::make_shared<int>(0);
-    int depth = 0;
-    list->append([&, captured] {
-        if (++depth == 3) {
-            list.reset();
-            throw Failure();
-        }
-        (*list)();
-    });
-    EXPECT_THROW((*list)(), Failure);
-    EXPECT_EQ(captured.use_count(), 1);
-}
-
 TYPED_TEST(CallbackListExceptionTest, CallbackThatCannotBeCopiedIsNotAdded) {
     typename TestFixture::List list;
     int copies = 10;

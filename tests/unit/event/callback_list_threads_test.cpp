@@ -6,7 +6,6 @@
 #include <sluice/event/event_dispatcher.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Lists that share nothing do not disturb each other, whatever their callbacks do.

@@ -255,22 +255,6 @@ struct Message {
     std::string text;
 };
 
-TYPED_TEST(EventPoliciesTest, GetEventFindsTheEventInTheArguments) {
-    struct Policies : TypeParam {
-        static int getEvent(const Message& message, bool) { return message.type; }
-    };
-    EventDispatcher<int, void(const Message&, bool), Policies> dispatcher;
-    std::vector<std::string> seen;
-    dispatcher.appendListener(
-        3, [&seen](const Message& message, bool) { seen.push_back("3" + message.text); });
-    dispatcher.appendListener(
-        5, [&seen](const Message& message, bool) { seen.push_back("5" + message.text); });
-    dispatcher.dispatch(Message{3, "a"}, true);
-    dispatcher.dispatch(Message{5, "b"}, true);
-    dispatcher.dispatch(Message{7, "c"}, true);
-    EXPECT_EQ(seen, (std::vector<std::string>{"3a", "5b"}));
-}
-
 TYPED_TEST(EventPoliciesTest, GetEventThatTakesOtherArgumentsLeavesTheFirstOne) {
     struct Policies : TypeParam {
         static int getEvent(const Message& message) { return message.type; }

@@ -7,7 +7,6 @@
 #include <sluice/event/event_policies.hpp>
 
 #include "support/testing.hpp"
-
 #include <unordered_map>
 
 namespace sluice {

@@ -3,7 +3,6 @@
 #include <sluice/event/event_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <list>
 
 // No foreign code runs while a queue holds its lock: not when events are built, copied, moved or

@@ -5,7 +5,6 @@
 #include <sluice/event/event_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <initializer_list>
 #include <list>
 

@@ -6,7 +6,6 @@
 #include <support/payloads.hpp>
 
 #include "support/testing.hpp"
-
 #include <any>
 
 namespace sluice {

@@ -22,7 +22,6 @@
 #include <eventpp/hetereventqueue.h>
 
 #include "support/testing.hpp"
-
 #include <list>
 
 namespace {

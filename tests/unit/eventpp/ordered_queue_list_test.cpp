@@ -4,7 +4,6 @@
 #include <sluice/eventpp/ordered_queue_list.hpp>
 
 #include "support/testing.hpp"
-
 #include <initializer_list>
 
 namespace sluice {

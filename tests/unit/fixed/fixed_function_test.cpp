@@ -1,7 +1,6 @@
 #include <sluice/fixed/fixed_function.hpp>
 
 #include "support/testing.hpp"
-
 #include <ostream>
 
 namespace sluice {

@@ -1,7 +1,6 @@
 #include <sluice/fixed/fixed_string.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 #include <unordered_map>
 

@@ -22,7 +22,6 @@
 #include <sluice/queue/spsc_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice {

@@ -13,7 +13,6 @@
 #include <sluice/inspect/watchdog.hpp>
 
 #include "support/testing.hpp"
-
 #include <exception>
 #include <thread>
 

@@ -10,7 +10,6 @@
 #include <sluice/log/logger.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::log {

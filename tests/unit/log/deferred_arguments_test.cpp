@@ -7,7 +7,6 @@
 #include <spdlog/fmt/chrono.h>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 #include <memory_resource>
 

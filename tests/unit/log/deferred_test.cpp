@@ -9,7 +9,6 @@
 #include <sluice/log/logger.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::log::test {

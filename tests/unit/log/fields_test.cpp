@@ -7,7 +7,6 @@
 #include <sluice/log/logger.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // Fields of calls, of scopes and of spdlog's mdc.

@@ -6,7 +6,6 @@
 #include <sluice/log/logger.hpp>
 
 #include "support/testing.hpp"
-
 #include <sys/stat.h>
 #include <unistd.h>
 

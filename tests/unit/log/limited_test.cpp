@@ -3,7 +3,6 @@
 #include <sluice/log/limited.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::log::test {

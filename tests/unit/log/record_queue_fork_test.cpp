@@ -5,7 +5,6 @@
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 #if defined(__linux__)

@@ -6,7 +6,6 @@
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice::test {

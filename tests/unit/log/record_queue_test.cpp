@@ -5,7 +5,6 @@
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // record_queue_random_test.cpp compares limits, policies and contents with a model.

@@ -4,7 +4,6 @@
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include "support/testing.hpp"
-
 #include <fstream>
 #include <thread>
 

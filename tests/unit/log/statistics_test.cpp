@@ -5,7 +5,6 @@
 #include <sluice/log/statistics.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 #if defined(__linux__)

@@ -5,7 +5,6 @@
 #include <sluice/memory/block_pool.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 #include <future>
 #include <thread>

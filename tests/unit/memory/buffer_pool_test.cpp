@@ -10,7 +10,6 @@
 #include <sluice/memory/buffer_pool.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 #include <memory_resource>
 

@@ -4,7 +4,6 @@
 #include <sluice/memory/pool_resource.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 #include <list>
 

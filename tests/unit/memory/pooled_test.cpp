@@ -4,7 +4,6 @@
 #include <sluice/memory/pooled.hpp>
 
 #include "support/testing.hpp"
-
 #include <memory_resource>
 
 #if defined(__linux__)

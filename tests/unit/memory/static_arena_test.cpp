@@ -125,22 +125,6 @@ TEST(StaticArenaTest, DestroysEachObjectOnce) {
     EXPECT_EQ(arena.objects(), 0U);
 }
 
-struct Parent {
-    Parent(Arena<4>& arena, int value) : child(arena.tryEmplace<Unit>(value)) {}
-    ArenaPtr<Unit> child;
-};
-
-TEST(StaticArenaTest, ObjectsMayOwnObjectsOfTheSameArena) {
-    Arena<4> arena;
-    {
-        const auto parent = arena.emplaceAt<Parent, 0>(arena, 5);
-        ASSERT_TRUE(parent->child);
-        EXPECT_EQ(parent->child->value, 5);
-        EXPECT_EQ(arena.objects(), 2U);
-    }
-    EXPECT_EQ(arena.objects(), 0U);
-}
-
 struct OwnsItsHandle {
     std::unique_ptr<ArenaPtr<OwnsItsHandle>> handle;
 };

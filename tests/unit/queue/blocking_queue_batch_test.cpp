@@ -6,7 +6,6 @@
 #include <sluice/wait.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // BlockingQueue::consumeBatch().

@@ -300,23 +300,6 @@ TEST_F(MpscLanesOrderTest, ThrowingKeyConsumesNothing) {
 
 // ---- many consumers
 
-TEST(MpmcLanesTest, ConsumeTakesOneLaneInTurnAndAtMostWhatIsAsked) {
-    SharedLanes lanes(8);
-    auto first = lanes.producer();
-    auto second = lanes.producer();
-    for (const int number : {1, 2, 3}) {
-        ASSERT_EQ(first.tryEmplace(number), SendResult::ok);
-        ASSERT_EQ(second.tryEmplace(10 * number), SendResult::ok);
-    }
-    std::vector<int> seen;
-    const auto take = [&seen](Tracked& message) { seen.push_back(message.value); };
-    EXPECT_EQ(lanes.consume(take, 2), 2U);
-    EXPECT_EQ(lanes.consume(take), 3U);
-    EXPECT_EQ(lanes.consume(take), 1U);
-    EXPECT_EQ(lanes.consume(take), 0U);
-    EXPECT_EQ(seen, (std::vector<int>{1, 2, 10, 20, 30, 3}));
-}
-
 TEST(MpmcLanesTest, HandlerHoldsItsLaneAndNoOther) {
     SharedLanes lanes(4);
     auto first = lanes.producer();

@@ -5,7 +5,6 @@
 #include <sluice/queue/overwrite_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <numeric>
 
 namespace sluice {

@@ -9,7 +9,6 @@
 #include <sluice/queue/spsc_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <iterator>
 #include <list>
 #include <random>

@@ -3,7 +3,6 @@
 #include <sluice/queue/segment_queue.hpp>
 
 #include "support/testing.hpp"
-
 #include <random>
 
 // Limit, order and memory, beyond tests/conformance; batches are in segment_queue_batch_test.cpp.
@@ -131,22 +130,6 @@ TYPED_TEST(SegmentQueueModelTest, LimitBeyondTheIndexRangeIsCutToIt) {
 }
 
 // ---- memory
-
-TEST(SegmentQueueMemoryTest, ConstructorAllocatesTheFirstSegment) {
-    CountingResource memory;
-    {
-        SegmentQueue<int, TinyTraits> queue(unlimited, &memory);
-        EXPECT_EQ(memory.allocations, 1);
-        for (int i = 0; i < 3; ++i) {
-            ASSERT_EQ(queue.tryPush(i), SendResult::ok);
-        }
-        EXPECT_EQ(memory.allocations, 1);
-        ASSERT_EQ(queue.tryPush(3), SendResult::ok);
-        EXPECT_EQ(memory.allocations, 2) << "three slots in each";
-    }
-    EXPECT_EQ(memory.deallocations, 2);
-    EXPECT_EQ(memory.bytesInUse, 0U);
-}
 
 TEST(SegmentQueueMemoryTest, SegmentIsOfTheSizeAskedUnlessTheSlotsNeedMore) {
     struct Large {

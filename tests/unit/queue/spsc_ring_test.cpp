@@ -5,7 +5,6 @@
 #include <sluice/queue/spsc_ring.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // What SpscRing does differently from the other rings: the announcement of a push, reservations
@@ -39,33 +38,6 @@ std::vector<int> valuesOf(AnyRing& ring) {
     std::vector<int> values;
     ring.consume([&](auto& message) { values.push_back(message.value); });
     return values;
-}
-
-TEST(SpscSpansTest, CrossTheWrapAsTwo) {
-    SpscRing<int, 5, ByteTraits> ring;
-    int written = 0;
-    int read = 0;
-    bool isSplit = false;
-    for (int round = 0; round < 300; ++round) {
-        const auto free = ring.writable(3);
-        ASSERT_EQ(free[0].size + free[1].size, 3U);
-        isSplit = isSplit || free[1].size != 0;
-        for (const Span<int>& span : free) {
-            for (int& value : span) {
-                value = written++;
-            }
-        }
-        ring.commit(3);
-        const auto queued = ring.readable();
-        ASSERT_EQ(queued[0].size + queued[1].size, 3U);
-        for (const Span<int>& span : queued) {
-            for (const int value : span) {
-                ASSERT_EQ(value, read++);
-            }
-        }
-        ring.release(3);
-    }
-    EXPECT_TRUE(isSplit);
 }
 
 TEST(SpscSpansTest, TakePartsAndMixWithMessages) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "support/testing.hpp"
-
 #include <ctime>
 
 namespace sluice::test {

@@ -4,7 +4,6 @@
 #include <sluice/wait/portable_parkers.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 // The properties that an event count relies on when it sends a thread to sleep. A parker may return

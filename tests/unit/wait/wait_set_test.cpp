@@ -5,7 +5,6 @@
 #include <sluice/wait.hpp>
 
 #include "support/testing.hpp"
-
 #include <thread>
 
 namespace sluice {

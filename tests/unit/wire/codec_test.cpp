@@ -2,7 +2,6 @@
 #include <sluice/wire/codec.hpp>
 
 #include "support/testing.hpp"
-
 #include <cstring>
 
 namespace {

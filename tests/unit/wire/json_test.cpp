@@ -3,7 +3,6 @@
 #include <sluice/wire/json.hpp>
 
 #include "support/testing.hpp"
-
 #include <cmath>
 
 namespace {

@@ -241,6 +241,9 @@ public:
     /// message, and perhaps after the last one.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
+        if (SLUICE_UNLIKELY(owesValues_)) {
+            handleValues(false);
+        }
         return afterwards(
             deliver(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); }));
     }
@@ -617,6 +620,7 @@ private:
             if (outcome == ConsumeOutcome::failed) {  // a visitor threw: counts as handled, too
                 bus.counts_.count(queued.typeIndex(), P, outcome);
                 batch.hasThrown = true;
+                bus.owesValues_ = true;
                 outcome = ConsumeOutcome::handled;
             }
             bus.counts_.count(queued.typeIndex(), P, outcome);
@@ -653,6 +657,7 @@ private:
         return delivered;
     }
     [[gnu::noinline]] void handleValues(bool isForgotten) {
+        owesValues_ = false;
         if (values_ != nullptr && !consumer_.isHere()) {
             const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
             const Batch batch(*this, isForgotten);
@@ -867,6 +872,7 @@ private:
     detail::WeightedOrder<Traits> weighted_;
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
+    bool owesValues_ = false;  // an exception has skipped afterwards()
 
     // With Producers::one: true while the publisher constructs a message.
     alignas(line) bool isBuilding_ = false;

@@ -27,7 +27,8 @@ namespace sluice {
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
 /// Order: the consumer handles new values at the end of each call, such as process(), after the
-/// messages; run() and runWith() after at most 64 messages.
+/// messages; run() and runWith() after at most 64 messages. If the visitor of a message throws, the
+/// next call handles the new values before the messages.
 ///
 /// Thread safety: any thread may call publish() and get(), also in handlers. Both copy the value
 /// under a spin lock, so a preempted thread blocks others. Functions of T and interrupt handlers

@@ -348,6 +348,17 @@ TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
     bus.run();
 }
 
+TEST(LastValueErrorTest, MessagesWhoseVisitorThrowsDoNotHoldItBack) {
+    TestBus<8> bus;
+    int seen = 0;
+    LastValue<int, decltype(bus)> number(bus, [&](int now) { seen = now; });
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_EQ(number.publish(i), SendResult::ok);
+        (void)bus.publish(Sample{});
+        EXPECT_THROW(bus.processWith(partial([](Sample&) { throw 1; })), int);
+    }
+    EXPECT_EQ(seen, 2);
+}
 #endif
 
 }  // namespace

@@ -555,21 +555,22 @@ private:
     /// Makes room after a refusal, according to the overflow policy or the call's timeout.
     template <Priority P, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
-        if constexpr (detail::dropsOldest<Traits, P>) {
-            for (bool isMore = true; isMore && sent.result == SendResult::full; sent = attempt()) {
-                isMore = RingForPriority<P>::template dropExcess<P>(*this);
-            }
-        }
-        if (sent.result == SendResult::full) {
+        const auto isOver = [&] {
+            bool isMore = false;
+            do {
+                if constexpr (detail::dropsOldest<Traits, P>) {
+                    isMore = RingForPriority<P>::template dropExcess<P>(*this);
+                }
+                sent = attempt();
+            } while (isMore && sent.result == SendResult::full);
+            return sent.result != SendResult::full;
+        };
+        if (sent.result == SendResult::full && !(detail::dropsOldest<Traits, P> && isOver())) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
             // Handlers of other buses wait only with a time limit, to end cycles of waiting buses.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
-                const auto isOver = [&] {
-                    sent = attempt();
-                    return sent.result != SendResult::full;
-                };
                 attention_.fetch_add(oneWaiter, std::memory_order_relaxed);  // hint
                 const detail::OnExit leave{
                     [this] { attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }};

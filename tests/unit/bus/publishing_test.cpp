@@ -144,6 +144,7 @@ TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
     EXPECT_EQ(bus.emplace<Chained>(1, again), SendResult::ok);
     EXPECT_EQ(bus.discard(), 1U);
 }
+
 #elif defined(GTEST_HAS_DEATH_TEST)
 TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
     Bus<Messages<Chained>, OneProducer> bus;
@@ -309,6 +310,21 @@ TEST(BusLoanPressureTest, ObserverIsToldWhenALoanIsPublished) {
         loan<Sample>(bus, Priority::high).publish();
     }
     EXPECT_EQ(gauge.level, Pressure::full);
+}
+
+struct SleepyDropping : LoanDropping {
+    using Wait = CountedSleep;
+};
+TEST(BusLoanRoomTest, PublisherWaitsNoLongerThanTheLoanAtTheHead) {
+    Bus<TestMessages, SleepyDropping> bus;
+    std::unique_ptr<Loan<Sample, decltype(bus)>> head(new auto(loan<Sample>(bus)));
+    while (bus.tryPublish(Sample{}) == SendResult::ok) {
+    }
+    std::thread publisher(
+        [&] { EXPECT_EQ(bus.publishFor(std::chrono::minutes(1), Sample{}), SendResult::ok); });
+    awaitThat([] { return CountingParker::asleep == 1; });
+    head.reset();
+    publisher.join();
 }
 
 }  // namespace

@@ -118,9 +118,6 @@ private:
 
     private:
         static Claim reserve(OfBus& bus) {
-            if constexpr (isOnly) {
-                SLUICE_ASSERT(!bus.isBuilding_, "with one producer there is one loan at a time");
-            }
             if constexpr (detail::dropsOldest<Traits, P>) {
                 (void)OfBus::template RingForPriority<P>::template dropExcess<P>(bus);
             }
@@ -148,6 +145,13 @@ private:
     Loan(OfBus& bus, const Options& options, Args&&... args) : bus_(bus) {
         const Fields fields(options);
         const Priority priority = detail::priorityOf(options);
+        if constexpr (isOnly) {
+            SLUICE_ASSERT(!bus.isBuilding_, "with one producer there is one loan at a time");
+            if (bus.isBuilding_) {
+                bus.template countAsFull<T>(priority);
+                return;
+            }
+        }
         OfBus::forEachRing(bus, [&](auto&, auto p) {
             if (priority == p || !Traits::priorities) {
                 auto& slot = slot_.template emplace<Slot<p>>(bus, fields, message_,

@@ -145,6 +145,15 @@ TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
     EXPECT_EQ(bus.discard(), 1U);
 }
 
+TEST(OneProducerTest, SecondLoanIsRefused) {
+    Bus<TestMessages, OneProducer> bus;
+    auto first = loan<Counted>(bus, PublishOptions{}, 1);
+    EXPECT_EQ(loan<Counted>(bus, PublishOptions{}, 2).result(), SendResult::full);
+    EXPECT_EQ(bus.publish(Counted(3)), SendResult::full);
+    first.publish();
+    EXPECT_EQ(bus.process(), 1U);
+    EXPECT_EQ(Counted::alive, 0);
+}
 #elif defined(GTEST_HAS_DEATH_TEST)
 TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
     Bus<Messages<Chained>, OneProducer> bus;

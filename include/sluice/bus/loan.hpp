@@ -64,8 +64,8 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
-            if (bus_.notifier_.isBelow([this] { return bus_.pressure(); })) {
-                bus_.notifier_.notify(bus_, bus_.observer_);
+            if constexpr (isOnly) {  // now, because the ring has not counted the slot before
+                tellPressure();
             }
         }
     }
@@ -161,6 +161,14 @@ private:
         });
         if (message_ == nullptr) {
             slot_.template emplace<std::monostate>();
+        } else if constexpr (!isOnly) {
+            tellPressure();
+        }
+    }
+
+    void tellPressure() noexcept {
+        if (bus_.notifier_.isBelow([this] { return bus_.pressure(); })) {
+            bus_.notifier_.notify(bus_, bus_.observer_);
         }
     }
 

@@ -309,16 +309,20 @@ struct Gauge : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept { level = now; }
     Pressure level = Pressure::normal;
 };
-struct Gauged : LoanOne {
+template <class Base>
+struct Gauged : Base {
     using Observer = Gauge;
 };
-TEST(BusLoanPressureTest, ObserverIsToldWhenALoanIsPublished) {
-    Gauge gauge;
-    Bus<TestMessages, Gauged> bus(gauge);
-    for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
-        loan<Sample>(bus, Priority::high).publish();
+TEST(BusLoanPressureTest, ObserverIsToldWhatLoansOccupy) {
+    Gauge gauge, other;
+    Bus<TestMessages, Gauged<LoanOne>> one(gauge);
+    for (std::size_t i = 0; i < one.roomOf(Priority::high); ++i) {
+        loan<Sample>(one, Priority::high).publish();
     }
     EXPECT_EQ(gauge.level, Pressure::full);
+    Bus<TestMessages, Gauged<DeepTraits<2>>> many(other);
+    const auto only = loan<Sample>(many);
+    EXPECT_EQ(other.level, Pressure::full);
 }
 
 struct SleepyDropping : LoanDropping {

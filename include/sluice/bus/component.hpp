@@ -54,7 +54,8 @@ public:
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
     ~Component() {
-        // Ends all subscriptions before destroying any: a handler may run unsubscribeAll().
+        // All are ended before the first is destroyed, because a handler that still runs on another
+        // thread may use the whole list in unsubscribeAll().
         for (Subscription& each : subscriptions_) {
             each.unsubscribe();
         }

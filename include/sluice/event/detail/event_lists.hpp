@@ -75,8 +75,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and appends their nodes to `used`. The fields of a
-/// Walk stay in registers; the destructor writes both lists once.
+/// Destroys events from the front of `list`, and appends their nodes to `used`. A Walk keeps the
+/// ends of both lists in registers; its destructor writes them back.
 template <class Event>
 class NodeList<Event>::Walk {
 public:

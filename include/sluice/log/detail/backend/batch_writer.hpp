@@ -563,8 +563,8 @@ public:
 
     // ---- Any thread
 
-    /// Requests a flush of the logger's sinks after all records with smaller stamps. Requests are
-    /// merged, so wantFlush() needs no memory.
+    /// Requests a flush of the logger's sinks after all records with smaller stamps. Several
+    /// requests become one, so wantFlush() never allocates.
     void wantFlush(LoggerState& logger, Stamp stamp) noexcept {
         storeMax(logger.flushWanted, stamp);
         flushesWanted_.fetch_add(1, std::memory_order_release);  // E1 flush

@@ -287,7 +287,7 @@ public:
     // ---- Fork
 
     /// The forking thread calls lock() while no thread is in a call under "Back end". After fork(),
-    /// the parent calls unlock(). The child calls resetInChild(), if it uses the queue, and then
+    /// both processes call unlock(). A child that uses the queue calls resetInChild() before
     /// unlock().
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }

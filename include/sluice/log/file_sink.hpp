@@ -202,15 +202,36 @@ public:
     /// Returns true if the open file was removed, so that its text is lost.
     bool isRemoved() const noexcept { return status().st_nlink == 0; }
 
-    /// Renames the file, closes it, and returns its new name. The next write opens a new file.
-    spdlog::filename_t rotate() {
+    /// Renames the file and returns its new name. If somebody has removed the file, closes it,
+    /// so that the next write opens a new one.
+    spdlog::filename_t rename() {
         spdlog::filename_t rotated = nextName();
         if (std::rename(name_.c_str(), rotated.c_str()) != 0) {
-            throw spdlog::spdlog_ex("Failed renaming " + name_ + " to " + rotated, errno);
+            const spdlog::spdlog_ex error("Failed renaming " + name_ + " to " + rotated, errno);
+            if (isRemoved()) {
+                close();
+            }
+            throw error;
         }
-        close();
-        size_ = 0;
         return rotated;
+    }
+
+    /// Closes the file, also if its handler throws. The next write opens it.
+    void close() {
+        if (file_ == nullptr) {
+            return;
+        }
+        size_ = 0;
+        {
+            const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+                std::exchange(file_, nullptr), &std::fclose);
+            if (handlers_.before_close) {
+                handlers_.before_close(name_, file.get());
+            }
+        }
+        if (handlers_.after_close) {
+            handlers_.after_close(name_);
+        }
     }
 
     /// Deletes the oldest rotated files beyond the limits unless isKept(name). Returns the errors.
@@ -298,19 +319,6 @@ private:
         return own;
     }
 #endif
-
-    void close() {
-        if (file_ == nullptr) {
-            return;
-        }
-        if (handlers_.before_close) {
-            handlers_.before_close(name_, file_);
-        }
-        std::fclose(std::exchange(file_, nullptr));
-        if (handlers_.after_close) {
-            handlers_.after_close(name_);
-        }
-    }
 
     /// Returns a name with a new number. A free name may have been used before, because
     /// after_rotation may have moved that file, and the local time may have been set back.
@@ -571,17 +579,19 @@ private:
     }
 
     /// Writes the first `count` bytes to the old file, and the rest to a new file. If a step fails,
-    /// the rest goes to the old file, and the next write() throws the error.
+    /// the rest goes to the old file, or to a new one if the old file was removed, and the next
+    /// write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
         }
         try {
             writeBuffer(guard, count);
-            rotated_.push_back(file_.rotate());
+            rotated_.push_back(file_.rename());
             if (isNextDay(time)) {
                 setNextDay(std::min(time, rotation_.clock()));
             }
+            file_.close();
         } catch (const spdlog::spdlog_ex& error) {
             retryAt_ = Clock::now() + retryInterval;
             complaint_ = error.what();

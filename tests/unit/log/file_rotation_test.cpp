@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 namespace sluice::log {
 namespace {
@@ -36,8 +37,8 @@ Time at(int day, int hour, int minute, int second) {
 
 class LogFileRotation : public testing::Test {
 protected:
-    void makeSink(file_rotation rotation) {
-        sink = std::make_shared<file_sink_mt>(path);
+    void makeSink(file_rotation rotation, const spdlog::file_event_handlers& handlers = {}) {
+        sink = std::make_shared<file_sink_mt>(path, false, handlers);
         sink->set_pattern("%v");
         rotation.after_rotation = [this](const std::string& name) {
             rotated.push_back(name);
@@ -196,6 +197,37 @@ TEST_F(LogFileRotation, AFailedRotationIsToldAndLosesNothing) {
     EXPECT_NO_THROW(sink->flush());
     EXPECT_EQ(contentOf(folder / "elsewhere"), "12345678\nabc\n");
     EXPECT_TRUE(rotated.empty());
+}
+
+TEST_F(LogFileRotation, AFailedFooterDoesNotEndTheRotation) {
+    file_rotation rotation;
+    rotation.max_bytes = 1;
+    spdlog::file_event_handlers handlers;
+    handlers.before_close = [isFirst = true](const spdlog::filename_t&, std::FILE*) mutable {
+        if (std::exchange(isFirst, false)) {
+            throw std::runtime_error("no footer");
+        }
+    };
+    makeSink(rotation, handlers);
+    log("a");
+    EXPECT_THROW(log("b"), std::runtime_error);
+    log("c");
+    sink->flush();
+    ASSERT_EQ(rotated.size(), 2u);
+    EXPECT_EQ(contentOf(rotated[0]), "a\n");
+    EXPECT_EQ(contentOf(path), "c\n");
+    EXPECT_EQ(allContent(), "a\nb\nc\n");
+}
+
+TEST_F(LogFileRotation, ARemovedFileCostsOnlyItsOwnLines) {
+    makeSink(2);
+    log("a");
+    sink->flush();
+    std::filesystem::remove(path);
+    log("b");
+    EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
+    sink->flush();
+    EXPECT_EQ(contentOf(path), "b\n");
 }
 
 TEST_F(LogFileRotation, AHookThatThrowsCostsNoLine) {

@@ -25,7 +25,7 @@ namespace sluice {
 /// has priorities and a bounded mailbox.
 ///
 /// Thread safety: that of EventQueue. Any thread may call start(), stop(), stopAfterDrain() and
-/// join(); a listener must not call the destructor.
+/// join(); a listener must not call the destructor, nor std::exit() if the queue is static.
 ///
 /// Errors: an exception of a listener is counted, and only ends the dispatch of its event. The
 /// destructor stops the queue and waits for the running listener.
@@ -41,8 +41,8 @@ public:
         stop();
         if (!join()) {
             failAssertion({"outside of its listeners",
-                           "an active event queue is destroyed by its own listener: call stop() "
-                           "there, and let another thread destroy it",
+                           "an active event queue is destroyed by its own listener, perhaps in "
+                           "std::exit(): call stop() there, and let another thread destroy it",
                            __FILE__, __LINE__});
         }
     }

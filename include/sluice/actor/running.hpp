@@ -14,7 +14,8 @@ namespace sluice {
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
 /// The destructor discards queued messages; to handle them, call stopAfterDrain() first. Destroying
-/// the object in its own handler terminates the program with a message.
+/// the object in its own handler terminates the program with a message. So does std::exit() in a
+/// handler of a static object.
 template <class Object>
 class Running final : public Object {
 public:
@@ -34,10 +35,11 @@ public:
     ~Running() {
         this->stop();
         if (!this->join()) {
-            failAssertion({"outside of its handlers",
-                           "an active object is destroyed by its own handler: call stop() there, "
-                           "and let another thread destroy it",
-                           __FILE__, __LINE__});
+            failAssertion(
+                {"outside of its handlers",
+                 "an active object is destroyed by its own handler, perhaps in std::exit(): "
+                 "call stop() there, and let another thread destroy it",
+                 __FILE__, __LINE__});
         }
     }
 };

@@ -301,6 +301,18 @@ TEST(LastValueLifeTest, ValuesNeedNoCopyWithoutReaders) {
     EXPECT_EQ(last, 7);
 }
 
+#if defined(GTEST_HAS_DEATH_TEST)
+TEST(LastValueLifeTest, HandlerMayEndTheProgram) {
+    const auto exitInAHandler = [] {
+        static TestBus<8> bus;
+        static LastValue<int, TestBus<8>> number(bus, [](int) { std::exit(3); });
+        (void)number.publish(1);
+        bus.process();
+    };
+    EXPECT_EXIT(exitInAHandler(), testing::ExitedWithCode(3), "");
+}
+#endif
+
 #if defined(__cpp_exceptions)
 
 struct Throwing {

@@ -90,6 +90,17 @@ struct Limited : sluice::ActiveObject<Limited, Types, Dropping> {
 bool use(Limited& object) {
     return object.start();
 }
+#elif CASE == 10
+// EXPECT ONLY: a type with maxInFlight and expiry do not go together
+struct Expiring : sluice::ActorTraits {
+    static constexpr bool expiry = true;
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = 3;
+};
+struct Limited : sluice::ActiveObject<Limited, Types, Expiring> {};
+bool use(Limited& object) {
+    return object.post(Sample{1}) == sluice::SendResult::ok;
+}
 #elif CASE == 11
 // EXPECT ONLY: the traits of a PooledObject derive from PooledTraits
 struct Owned : sluice::PooledObject<Owned, Types, sluice::ActorTraits> {

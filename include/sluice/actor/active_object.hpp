@@ -127,7 +127,7 @@ private:
                 if (isClosed()) {
                     return publish();  // publish() counts and returns the refusal
                 }
-                mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
+                mailbox_.template countAsFull<T>(priorityOf(optionsOf<Traits>(options)));
                 return SendResult::full;
             });
         }

@@ -33,7 +33,8 @@ struct ObjectTraits {
     static constexpr std::size_t maxTimers = 0;
 
     /// The maximum number of unhandled messages of a type; 0 means no limit. If the limit is
-    /// reached, posts return `full`, whatever the overflow policy.
+    /// reached, posts return `full`, whatever the overflow policy. Messages of a type with a limit
+    /// neither expire nor are dropped, so `expiry` and dropOldest are not for such objects.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 

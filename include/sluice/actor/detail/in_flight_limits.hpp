@@ -46,6 +46,9 @@ public:
         if constexpr (limit<T> == 0) {
             return publish();
         } else {
+            static_assert(!Traits::expiry,
+                          "a type with maxInFlight and expiry do not go together: an expired "
+                          "message would never give back its place");
             if (!tryAdmit(countOf<T>(), limit<T>)) {
                 return refused();
             }

@@ -36,7 +36,8 @@ namespace sluice {
 /// still run on other threads. Destroy the owner without holding a lock of its handlers.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
-/// unsubscribeAll() while another thread destroys the owner.
+/// unsubscribeAll() while another thread destroys the owner, unless that thread does so in another
+/// handler of the owner: the two handlers would wait for each other.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:

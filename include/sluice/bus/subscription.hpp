@@ -36,7 +36,7 @@ enum class UnsubscribeStep : unsigned char {
 /// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
 /// handler returns. unsubscribe() waits for a handler that runs on another thread. Do not end a
 /// subscription while holding a lock that the handler, its message's destructor or the observer
-/// takes. Two handlers must not end each other's subscriptions.
+/// takes. Two handlers must not end each other's subscriptions, not even through a Component.
 ///
 /// The bus must outlive its subscriptions, even those that their handlers have ended.
 ///

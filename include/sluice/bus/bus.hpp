@@ -259,6 +259,7 @@ public:
 
     /// Waits for a message or last value. Returns false if no message arrived before the timeout,
     /// or if the bus is closed and drained. A message whose constructor threw also ends the wait.
+    /// In a handler, so does the message that is being handled, except with dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));

@@ -43,7 +43,7 @@ struct MessageCounts {
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
 /// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may be
-/// too long by up to 128 handler calls.
+/// too long by up to 128 handler calls, and by the pauses of a consumer that never calls waitFor().
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};

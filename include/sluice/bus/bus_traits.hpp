@@ -18,7 +18,7 @@ namespace sluice {
 /// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
     none,    ///< the header has no time stamp
-    cached,  ///< the consumer's last clock reading if it is recent, otherwise like `exact`
+    cached,  ///< the consumer's last clock reading while messages flow, otherwise like `exact`
     exact,   ///< the time of the publication; costs a clock reading
 };
 

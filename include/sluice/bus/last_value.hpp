@@ -26,9 +26,10 @@ namespace sluice {
 ///     sky.run();                               // the consumer; also process(), and so on
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
-/// Order: the consumer handles new values at the end of each call, such as process(), after the
-/// messages; run() and runWith() after at most 64 messages. If the visitor of a message throws, the
-/// next call handles the new values before the messages.
+/// Order: the consumer handles all new values at the end of each call, such as process(), after the
+/// messages; run() and runWith() do so after at most 64 messages. So a message of high priority may
+/// wait for the handlers of all values. If the visitor of a message throws, the next call handles
+/// the new values before the messages.
 ///
 /// Thread safety: any thread may call publish() and get(), also in handlers. Both copy the value
 /// under a spin lock, so a preempted thread blocks others. Functions of T and interrupt handlers
@@ -38,7 +39,8 @@ namespace sluice {
 ///
 /// Errors: publish() fails only if the bus is closed. Each accepted value is handled or replaced,
 /// but stop() and discard() make the consumer forget it. Exceptions of the handler propagate to the
-/// consumer's call, such as Bus::process(). A throwing constructor of T changes nothing.
+/// consumer's call, such as Bus::process(); LastValues constructed earlier wait for the next call.
+/// A throwing constructor of T changes nothing.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>

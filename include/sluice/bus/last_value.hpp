@@ -74,7 +74,7 @@ public:
     }
 
     /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.
-    template <class U = T>
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
     SendResult publish(U&& value) {
         {
             const std::lock_guard<Lock> guard(lock_);

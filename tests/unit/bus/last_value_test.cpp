@@ -279,17 +279,24 @@ TEST(LastValueLifeTest, KeepsAtMostTwoValues) {
         LastValue<Counted, decltype(bus)> counted(bus,
                                                   [&](const Counted& now) { last = now.value; });
         for (int i = 1; i <= 5; ++i) {
-            EXPECT_EQ(counted.publish(i), SendResult::ok);
+            EXPECT_EQ(counted.publish(Counted(i)), SendResult::ok);
             EXPECT_EQ(Counted::alive, 1);
         }
         bus.process();
         EXPECT_EQ(last, 5);
-        EXPECT_EQ(counted.publish(6), SendResult::ok);  // never handled
+        EXPECT_EQ(counted.publish(Counted(6)), SendResult::ok);  // never handled
     }
     EXPECT_EQ(Counted::alive, 0);
     EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
 }
+
+template <class T, class = void>
+inline constexpr bool takesInt = false;
+template <class T>
+inline constexpr bool takesInt<T, std::void_t<decltype(std::declval<T&>().publish(5))>> = true;
+static_assert(takesInt<LastValue<double, TestBus<8>>>);
+static_assert(!takesInt<LastValue<std::vector<int>, TestBus<8>>>, "5 would mean five zeros");
 
 TEST(LastValueLifeTest, ValuesNeedNoCopyWithoutReaders) {
     TestBus<8> bus;
@@ -316,7 +323,7 @@ TEST(LastValueLifeTest, HandlerMayEndTheProgram) {
 #if defined(__cpp_exceptions)
 
 struct Throwing {
-    explicit Throwing(int number) : value(number) {
+    Throwing(int number) : value(number) {
         if (number < 0) {
             throw std::invalid_argument("negative");
         }

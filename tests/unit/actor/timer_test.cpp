@@ -65,7 +65,7 @@ TEST(TimerTest, FireInTheOrderOfTheirTimesAndThenOfTheirStart) {
     EXPECT_TRUE(object.postAfter(10ms, Add{1}));
     EXPECT_TRUE(object.postAt(Clock::now() + 20ms, Add{2}));
     EXPECT_TRUE(object.postAfter(20ms, Note{"after 2"}));
-    EXPECT_TRUE(object.postAfter(20ms, Note{"high"}, {Priority::high}));
+    EXPECT_TRUE(object.postAfter(20ms, Note{"high"}, Priority::high));
     object.advance(30ms);
     EXPECT_EQ(object.log, (Log{"high high", "1", "2", "after 2 medium", "3"}));
 }
@@ -82,7 +82,7 @@ TEST(TimerTest, AHighBeatComesBetweenTwoMessages) {
     };
     Clock::reset();
     Beating object;
-    ASSERT_TRUE(object.postEvery(20ms, Add{0}, {Priority::high}));
+    ASSERT_TRUE(object.postEvery(20ms, Add{0}, Priority::high));
     for (int i = 0; i < 10; ++i) {
         ASSERT_EQ(object.post(Add{1}), SendResult::ok);
     }

@@ -328,15 +328,17 @@ public:
     using Clock = typename Traits::Platform::Clock;
 
     /// Makes the object handle a message at `time`, or immediately if that time has passed. Returns
-    /// an empty Timer if the object is closed or has Traits::maxTimers timers.
-    template <class T>
+    /// an empty Timer if the object is closed or has Traits::maxTimers timers. `options` may be a
+    /// Priority.
+    template <class T, class Options = PublishOptions>
     [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
-                               const PublishOptions& options = {}) {
-        return arm(time, Clock::duration::zero(), options, std::forward<T>(message));
+                               const Options& options = {}) {
+        return arm(time, Clock::duration::zero(), optionsOf<Traits>(options),
+                   std::forward<T>(message));
     }
-    template <class Rep, class Period, class T>
+    template <class Rep, class Period, class T, class Options = PublishOptions>
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
-                                  const PublishOptions& options = {}) {
+                                  const Options& options = {}) {
         if (this->isClosed()) {
             return {};  // an object without an executor has no clock
         }
@@ -344,9 +346,9 @@ public:
     }
     /// Makes the object handle a message after each period, which must be positive and is rounded
     /// up to ticks of the clock.
-    template <class Rep, class Period, class T>
+    template <class Rep, class Period, class T, class Options = PublishOptions>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
-                                  const PublishOptions& options = {}) {
+                                  const Options& options = {}) {
         if (this->isClosed()) {
             return {};
         }
@@ -354,10 +356,10 @@ public:
                              options);
     }
     /// Makes the object handle a message at `first`, and then after each period.
-    template <class Rep, class Period, class T>
+    template <class Rep, class Period, class T, class Options = PublishOptions>
     [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
                                       std::chrono::duration<Rep, Period> period, T&& message,
-                                      const PublishOptions& options = {}) {
+                                      const Options& options = {}) {
         SLUICE_ASSERT(period > period.zero(), "the period of a timer must be positive");
         if (!(period > period.zero())) {
             return {};
@@ -368,7 +370,7 @@ public:
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();
-        return arm(first, ticks, options, std::forward<T>(message));
+        return arm(first, ticks, optionsOf<Traits>(options), std::forward<T>(message));
     }
 
     /// Returns false if the timer had ended; a one-shot timer ends before its handler is called. If

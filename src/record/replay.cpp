@@ -3,6 +3,7 @@
 #include <sluice/record/replay.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <iterator>
 #include <map>
@@ -141,9 +142,9 @@ public:
     bool run() {
         using Clock = std::chrono::steady_clock;
         const auto begin = Clock::now();
-        std::unique_lock lock(mutex_);
         const auto waitUntil = [&](Clock::time_point time) {
-            return wake_.wait_until(lock, time, [this] { return isStopped_; });
+            std::unique_lock lock(mutex_);
+            return wake_.wait_until(lock, time, [this] { return isStopped_.load(); });
         };
         Time firstOfRun(-1);
         while (!isStopped_ && load()) {
@@ -153,18 +154,15 @@ public:
                 const double wait =
                     static_cast<double>((time - firstOfRun).count()) / options_.speed;
                 constexpr double year = 3.2e16;
-                if (waitUntil(begin + Time(static_cast<Time::rep>(std::min(wait, year))))) {
+                if (waitUntil(begin + Time(static_cast<Time::rep>(std::clamp(wait, 0.0, year))))) {
                     break;
                 }
             }
-            lock.unlock();
-            const ReplayStep result = step();
-            lock.lock();
-            if (result == ReplayStep::full) {
+            if (step() == ReplayStep::full) {
                 (void)waitUntil(Clock::now() + std::chrono::microseconds(100));
             }
         }
-        return !std::exchange(isStopped_, false);
+        return !isStopped_.exchange(false);
     }
 
     void stop() noexcept {
@@ -194,8 +192,9 @@ private:
             }
             const Time time = timeOf(message_.logTime);
             firstTime_ = std::exchange(hasFirst_, true) ? firstTime_ : time;
-            const bool isIn =
-                time - firstTime_ >= options_.from && time - firstTime_ <= options_.to;
+            // The first message of a file need not be the oldest.
+            const bool isIn = (options_.from <= Time(0) || time - firstTime_ >= options_.from) &&
+                              time - firstTime_ <= options_.to;
             isLoaded_ = isIn && receiver() != nullptr;
             counts_.unmatched += isIn && !isLoaded_ ? 1 : 0;
         }
@@ -252,7 +251,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    bool isStopped_ = false;
+    std::atomic<bool> isStopped_{false};
 };
 
 Replay::Replay(const std::string& path, const ReplayOptions& options)

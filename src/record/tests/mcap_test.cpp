@@ -42,6 +42,55 @@ TEST(Mcap, ACutFileIsReadUpToItsLastWholeChunk) {
     EXPECT_EQ(before, 12U);
 }
 
+/// The bytes of a file by another writer, without chunks, whose messages have these times.
+std::string fileWithTimes(const std::vector<std::uint64_t>& times) {
+    using namespace detail::mcap;
+    std::string bytes(magic);
+    putRecord(bytes, Op::schema, [](std::string& to) {
+        put<2>(to, 1);
+        putText(to, "Reading");
+        putText(to, "jsonschema");
+        putText(to, "{}");
+    });
+    putRecord(bytes, Op::channel, [](std::string& to) {
+        put<2>(to, 0);
+        put<2>(to, 1);
+        putText(to, "topic");
+        putText(to, "json");
+        putPairs(to, {});
+    });
+    std::uint32_t sensor = 0;
+    for (const std::uint64_t time : times) {
+        putRecord(bytes, Op::message, [&](std::string& to) {
+            put<2>(to, 0);
+            put<4>(to, 0);
+            put<8>(to, time);
+            put<8>(to, time);
+            to += "{\"sensor\":" + std::to_string(sensor++) + "}";
+        });
+    }
+    return bytes;
+}
+std::string withFooter(std::string bytes) {
+    using namespace detail::mcap;
+    putRecord(bytes, Op::footer, [](std::string& to) { to.append(20, '\0'); });
+    return bytes + std::string(magic);
+}
+
+TEST(Mcap, MessagesOlderThanTheFirstAreReplayed) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "order.mcap";
+    save(path, withFooter(fileWithTimes({10'000'000'000'000'000'000U, 90, 80, 110})));
+    ReplayOptions slow;
+    slow.speed = 1e-9;  // for a message of the past, the double is below any number of nanoseconds
+    Replay replay(path, slow);
+    std::vector<std::uint32_t> sensors;
+    replay.handle<Reading>([&](const Reading& reading) { sensors.push_back(reading.sensor); });
+    EXPECT_TRUE(replay.run());
+    EXPECT_EQ(sensors, upTo(4));
+    EXPECT_EQ(replay.end(), RecordingEnd::complete);
+}
+
 /// Whatever the bytes are, reading ends, and stays within them.
 TEST(Mcap, DamagedFilesAreRefusedOrReadInPart) {
     const TemporaryFolder folder;
@@ -119,8 +168,7 @@ TEST(Mcap, OtherMethodsOfCompressionAreCountedAsDamage) {
         putText(to, "lz4");
         put<8>(to, 0);
     });
-    putRecord(bytes, Op::footer, [](std::string& to) { to.append(20, '\0'); });
-    save(folder / "lz4.mcap", bytes + std::string(magic));
+    save(folder / "lz4.mcap", withFooter(bytes));
     EXPECT_EQ(recordingInfo(folder / "lz4.mcap").end, RecordingEnd::damaged);
 }
 

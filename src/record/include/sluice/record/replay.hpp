@@ -52,7 +52,8 @@ struct RecordingInfo {
 struct ReplayOptions {
     /// How much faster run() is than the recording; 0: as fast as the receivers allow.
     double speed = 1;
-    /// Messages outside of these times after the first one are skipped.
+    /// Messages outside of these times after the file's first one are skipped. With 0, those that
+    /// are older than the first one are not.
     std::chrono::nanoseconds from{0};
     std::chrono::nanoseconds to = std::chrono::nanoseconds::max();
 };
@@ -136,7 +137,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds delay();
 
     /// Delivers all messages at their times. Waits while a receiver is full, so another thread must
-    /// process the bus. Returns false if stop() ended it.
+    /// process the bus. Returns false if stop() ended it; a stop() while it does not run ends the
+    /// next one.
     bool run();
     void stop() noexcept;
 

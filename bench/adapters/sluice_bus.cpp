@@ -173,6 +173,7 @@ void addSluiceBus(BusSubjects& subjects) {
                                 "mccc/exact-time:visitor");
     addVariant<NoHeaderTraits>(subjects, "no-header",
                                "NoStatsBusTraits, no ids, time stamps and senders", "");
+    addVariant<DepthTraits<8192>>(subjects, "arm-linux", "FullBusTraits, depth 8192", "");
     addVariant<DepthTraits<131072>>(subjects, "deep", "FullBusTraits, depth 131072",
                                     "mccc/full:visitor");
     addVariant<UnpaddedTraits>(subjects, "unpadded", "FullBusTraits, no padding to cache lines",

@@ -21,6 +21,7 @@ std::vector<FeatureCost> costs() {
         {"time stamps, exact ones", "sluice/exact-time:visitor", "sluice/full:visitor"},
         {"header", "sluice/no-stats:visitor", "sluice/no-header:visitor"},
         {"priorities and admission", "sluice/no-header:visitor", "sluice/bare:visitor"},
+        {"depth 8192", "sluice/arm-linux:visitor", "sluice/full:visitor"},
         {"depth 131072", "sluice/deep:visitor", "sluice/full:visitor"},
         {"padding to cache lines", "sluice/full:visitor", "sluice/unpadded:visitor"},
         {"MCCC's own time stamps", "mccc/exact-time:visitor", "mccc/full:visitor"},

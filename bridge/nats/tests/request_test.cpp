@@ -176,8 +176,8 @@ TEST_F(RequestTest, TheNumberOfOpenRequestsHasALimit) {
     EXPECT_EQ(textOf(doubler.serve(std::move(second))), "answer");
 }
 
-// The bus loses the questions. Their deadlines pass, and new ones take their places.
-TEST_F(RequestTest, QuestionsThatTheBusDiscardsNeedNoPlaceAfterTheirDeadline) {
+// The bus loses the question, but has another message.
+TEST_F(RequestTest, AQuestionThatTheBusLosesNeedsNoPlaceAfterItsDeadline) {
     NatsOptions options = optionsFor(server_);
     options.maxRequests = 1;
     Doubler doubler(options);
@@ -186,13 +186,62 @@ TEST_F(RequestTest, QuestionsThatTheBusDiscardsNeedNoPlaceAfterTheirDeadline) {
     auto lost = client.request({1, 0.0}, 50ms);
     doubler.awaitQuestions(1);
     (void)doubler.station.bus->discard();
+    ASSERT_EQ(doubler.station.bus->publish(Picture{}), SendResult::ok);
     EXPECT_EQ(textOf(std::move(lost)), "timedOut");
-    std::string result;
+    std::future<Answered> next;
+    const auto isRefused = [&next] { return next.wait_for(0ms) == std::future_status::ready; };
     await([&] {
-        result = textOf(doubler.serve(client.request({2, 0.0}, patience)));
-        return result != "full";  // the deadline of the server is a little later
+        next = client.request({2, 0.0}, patience);
+        await([&] { return isRefused() || doubler.station.bus->sizeApprox() == 2; });
+        return !isRefused();  // the deadline of the server is a little later
     });
-    EXPECT_EQ(result, "answer");
+    EXPECT_EQ(textOf(doubler.serve(std::move(next))), "answer");
+}
+
+TEST_F(RequestTest, QuestionsThatTheBusLosesEndWithTheNextQuestion) {
+    NatsOptions options = optionsFor(server_);
+    options.maxRequests = 2;
+    Doubler doubler(options);
+    Station asker(server_);
+    auto client = asker.bridge.client<Position, Position>(where);
+    for (const int count : {1, 2}) {  // the next question finds a place, or none
+        std::vector<std::future<Answered>> lost;
+        for (int i = 0; i < count; ++i) {
+            lost.push_back(client.request({1, 0.0}, 24h));
+        }
+        doubler.awaitQuestions(lost.size());
+        (void)doubler.station.bus->discard();
+        EXPECT_EQ(textOf(doubler.serve(client.request({2, 0.0}, patience))), "answer");
+        for (auto& each : lost) {
+            EXPECT_EQ(textOf(std::move(each)), "full");
+        }
+    }
+    const NatsStatistics s = doubler.station.bridge.statistics();
+    EXPECT_EQ(s.questions, s.answers + s.declined);
+}
+
+// The program numbers the senders of its own messages, too.
+TEST_F(RequestTest, ALocalMessageIsNotAnswered) {
+    Doubler doubler(server_);
+    Station asker(server_);
+    auto client = asker.bridge.client<Position, Position>(where);
+    auto reply = client.request({1, 0.0}, patience);
+    doubler.awaitQuestions(1);
+    std::uint32_t sender = 0;
+    const auto repeating =
+        doubler.station.bus->subscribe<Position>([&](const Position&, const auto& header) {
+            sender = header.origin != 0 ? header.sender : sender;
+        });
+    ASSERT_EQ(textOf(doubler.serve(std::move(reply))), "answer");
+    PublishOptions options;
+    options.priority = Priority::high;
+    options.sender = sender + 1;
+    auto next = client.request({2, 0.0}, patience);
+    doubler.awaitQuestions(1);
+    ASSERT_EQ(doubler.station.bus->publish(Position{500, 0.0}, options), SendResult::ok);
+    const auto answer = doubler.serve(std::move(next));
+    ASSERT_EQ(textOf(answer), "answer");
+    EXPECT_EQ(answer->robot, 4);
 }
 
 TEST_F(RequestTest, AFullBusAndAClosedBusAreErrors) {

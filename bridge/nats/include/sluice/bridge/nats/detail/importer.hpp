@@ -76,6 +76,10 @@ public:
         const std::uint32_t step = (sender - static_cast<std::uint32_t>(before)) & countMask;
         return step <= countMask / 2 ? before + step : before;
     }
+    /// Returns the full number of a message that is not later than `last`.
+    static std::uint64_t upTo(std::uint64_t last, std::uint32_t sender) noexcept {
+        return last - ((static_cast<std::uint32_t>(last) - sender) & countMask);
+    }
 
 private:
     explicit ImportNumber(std::uint32_t bits) noexcept : bits_(bits) {}

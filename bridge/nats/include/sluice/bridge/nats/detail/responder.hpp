@@ -38,7 +38,12 @@ namespace sluice::nats::detail {
 ///
 /// Each question has a number in its header's `sender`. The table holds where its answer goes.
 /// Whoever takes the number out of the table answers: the handler, or the thread that finds the
-/// bus full, or stop(). If the bus drops the question, the entry stays until its deadline.
+/// bus full, or stop().
+///
+/// The bus may lose a question: by dropOldest, by discard(), or because an earlier handler throws.
+/// The questions of one priority are handled in the order of their numbers, so when one is handled,
+/// those before it were lost. They end as `full`, as do all questions if the table is full while
+/// the bus is empty.
 ///
 /// Threads: a thread of libnats calls receive(), the bus' consumer calls handle(), the owner calls
 /// stop().
@@ -82,7 +87,12 @@ public:
 
     /// Answers the question, if it is one of this responder. Called by the bus' consumer.
     void handle(const Question& question, const Header& header) {
-        const auto taken = take(header.sender);
+        if (header.origin == 0) {
+            return;  // a local message, whose program has chosen the sender
+        }
+        Table lost;
+        const auto taken = take(header.sender, &lost);
+        declineAll(lost, RequestError::full);
         if (!taken) {
             return;
         }
@@ -106,9 +116,7 @@ public:
             isStopped_ = true;
             left.swap(table_);
         }
-        for (const auto& [sender, asked] : left) {
-            decline(asked, RequestError::refused);
-        }
+        declineAll(left, RequestError::refused);
     }
 
 private:
@@ -119,7 +127,7 @@ private:
         std::uint64_t trace = 0;
         Clock::time_point deadline = Clock::time_point::max();
     };
-    using Table = std::map<std::uint32_t, Asked>;
+    using Table = std::map<std::uint64_t, Asked>;  ///< by the number of the question
 
     /// Passes a question to the bus. Returns the reason if the question is refused; `asked` is then
     /// complete.
@@ -145,7 +153,10 @@ private:
             return reading == Reading::noMemory ? RequestError::full : refuseSchema();
         }
         const std::uint32_t sender = number_.senderOf(++count_);
-        if (const auto error = enter(sender, asked, now)) {
+        Table lost;
+        const auto error = enter(asked, now, lost);
+        declineAll(lost, RequestError::full);
+        if (error) {
             return error;
         }
         const SendResult result = publish(std::move(*question), sender, envelope);
@@ -173,9 +184,9 @@ private:
         return RequestError::otherSchema;
     }
 
-    /// Enters a question into the table. Returns the reason if there is no room.
-    std::optional<RequestError> enter(std::uint32_t sender, const Asked& asked,
-                                      Clock::time_point now) {
+    /// Enters the newest question into the table. Returns the reason if there is no room. Moves the
+    /// others to `lost` if the bus has lost them.
+    std::optional<RequestError> enter(const Asked& asked, Clock::time_point now, Table& lost) {
         const std::lock_guard guard(mutex_);
         if (isStopped_) {
             return RequestError::refused;
@@ -185,17 +196,31 @@ private:
             at = isOver ? table_.erase(at) : std::next(at);
             add(counters_.declined, isOver ? 1 : 0);
         }
-        const bool isEntered = table_.size() < most_ && table_.emplace(sender, asked).second;
+        if (table_.size() >= most_ && bus_.sizeApprox() == 0) {
+            lost.swap(table_);
+        }
+        const bool isEntered = table_.size() < most_ && table_.emplace(count_, asked).second;
         return isEntered ? std::nullopt : std::optional(RequestError::full);
     }
 
-    /// Removes a question from the table. Null if it is not there.
-    typename Table::node_type take(std::uint32_t sender) noexcept {
+    /// Removes a question from the table, and moves those before it to `lost`. Null if the question
+    /// is not there.
+    typename Table::node_type take(std::uint32_t sender, Table* lost = nullptr) noexcept {
         if (!number_.isOf(sender)) {
             return {};
         }
         const std::lock_guard guard(mutex_);
-        return table_.extract(sender);
+        if (table_.empty()) {
+            return {};
+        }
+        const auto at = table_.find(ImportNumber::upTo(table_.rbegin()->first, sender));
+        if (at == table_.end()) {
+            return {};
+        }
+        while (lost != nullptr && table_.begin() != at) {
+            lost->insert(table_.extract(table_.begin()));
+        }
+        return table_.extract(at);
     }
 
     void answer(const Asked& asked, const Answer& answer) noexcept {
@@ -211,6 +236,12 @@ private:
         wire::encodeEnvelope(envelope, bytes_.data(), static_cast<std::uint32_t>(body));
         add(send(asked, bytes_.data(), wire::envelopeSize + body) ? counters_.answers
                                                                   : counters_.declined);
+    }
+
+    void declineAll(const Table& questions, RequestError error) noexcept {
+        for (const auto& [number, asked] : questions) {
+            decline(asked, error);
+        }
     }
 
     /// Sends an error instead of an answer.
@@ -244,7 +275,7 @@ private:
     const Priority priority_;
     const std::shared_ptr<const Handler> handler_;
     wire::Envelope head_;               ///< of each answer
-    std::uint64_t count_ = 0;           ///< written by the thread that calls receive()
+    std::uint64_t count_ = 0;           ///< of questions; written by the thread of receive()
     std::vector<unsigned char> bytes_;  ///< of the answer; written by the bus' consumer
     TroubleReporter reporter_;
     std::mutex mutex_;  ///< guards the following

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -11,7 +12,6 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -249,6 +249,7 @@ HttpServer::HttpServer(const LiveOptions& options, Handle handle)
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     check(wake_.get() >= 0, "no eventfd");
     connections_.reserve(maxConnections_);
+    polled_.reserve(maxConnections_ + 2);
 }
 
 void HttpServer::stop() noexcept {
@@ -257,7 +258,6 @@ void HttpServer::stop() noexcept {
 }
 
 void HttpServer::run(const std::function<void()>& tick) {
-    std::vector<pollfd> polled;
     for (Clock::time_point nextTick = Clock::now();;) {
         Clock::time_point now = Clock::now();
         if (now >= nextTick) {
@@ -265,22 +265,22 @@ void HttpServer::run(const std::function<void()>& tick) {
             now = Clock::now();
             nextTick = now + interval_;  // late: do not catch up
         }
-        polled.assign({{wake_.get(), POLLIN, 0},
-                       {now < acceptAgain_ ? -1 : listener_.socket.get(), POLLIN, 0}});
+        polled_.assign({{wake_.get(), POLLIN, 0},
+                        {now < acceptAgain_ ? -1 : listener_.socket.get(), POLLIN, 0}});
         for (const Connection& each : connections_) {
             const bool writes = each.body != nullptr && each.state != State::draining;
-            polled.push_back(
+            polled_.push_back(
                 {each.socket.get(), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0});
         }
         const auto wait = std::chrono::ceil<std::chrono::milliseconds>(nextTick - now).count();
-        (void)::poll(polled.data(), polled.size(),
+        (void)::poll(polled_.data(), polled_.size(),
                      static_cast<int>(std::clamp<long long>(wait, 0, 1000)));
-        if (polled[0].revents != 0) {
+        if (polled_[0].revents != 0) {
             return;
         }
         now = Clock::now();
         for (std::size_t i = 0; i != connections_.size(); ++i) {
-            serve(connections_[i], polled[i + 2].revents, now);
+            serve(connections_[i], polled_[i + 2].revents, now);
         }
         connections_.erase(std::remove_if(connections_.begin(), connections_.end(),
                                           [this](const Connection& each) {
@@ -289,7 +289,7 @@ void HttpServer::run(const std::function<void()>& tick) {
                                               return isOver;
                                           }),
                            connections_.end());
-        if (polled[1].revents != 0) {
+        if (polled_[1].revents != 0) {
             accept(now);
         }
         counts_.open.store(connections_.size(), std::memory_order_relaxed);
@@ -321,8 +321,12 @@ void HttpServer::accept(Clock::time_point now) {
 }
 
 void HttpServer::serve(Connection& connection, short events, Clock::time_point now) {
-    if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
-        read(connection, now);
+    try {
+        if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+            read(connection, now);
+        }
+    } catch (const std::exception&) {  // no memory
+        connection.state = State::over;
     }
     if ((events & POLLOUT) != 0 && connection.body != nullptr) {
         write(connection, now);

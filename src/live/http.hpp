@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include <poll.h>
+
 namespace sluice::live {
 
 using Clock = std::chrono::steady_clock;
@@ -134,6 +136,7 @@ private:
     Listener listener_;
     Descriptor wake_;  ///< an eventfd
     std::vector<Connection> connections_;
+    std::vector<pollfd> polled_;
     std::size_t streams_ = 0;
     Clock::time_point acceptAgain_{};
     Counts counts_;

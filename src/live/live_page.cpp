@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <deque>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -91,8 +92,11 @@ public:
             (void)::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &ordinary);
             (void)::pthread_setname_np(::pthread_self(), "sluice-live");
             http_.run([this] {
-                read();
-                http_.publish(event());
+                try {
+                    read();
+                    http_.publish(event());
+                } catch (const std::exception&) {  // no memory: the last reading stays
+                }
             });
         });
         (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);

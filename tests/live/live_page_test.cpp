@@ -1,3 +1,4 @@
+#include "http.hpp"
 #include "support/crew.hpp"
 #include "support/watchdog.hpp"
 
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -151,6 +153,32 @@ TEST_F(LivePageTest, SendsEventsWhileTheObjectComesAndGoes) {
     (void)client.read("\"objects\":[]");
     watch_ = inspector_.watch("again", ring_);
     EXPECT_NE(client.read("\"name\":\"again\"").find("again"), std::string::npos);
+}
+
+TEST_F(LivePageTest, AFunctionThatThrowsEndsNothing) {
+    const auto watch =
+        inspector_.watch("broken", [](ObjectReadings&) { throw std::runtime_error("broken"); });
+    start();
+    const Client stream(page_->address());
+    stream.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    EXPECT_NE(stream.read("readings/s throw").find("\"object\":\"broken\""), std::string::npos);
+    EXPECT_NE(get("/metrics").find("sluice_read_failures_total{object=\"broken\"} "),
+              std::string::npos);
+}
+
+TEST(HttpServerTest, AnAnswerThatThrowsClosesItsConnection) {
+    const test::Watchdog patience{[](std::FILE*) {}};
+    live::HttpServer server({}, [](const live::Request& request) {
+        return request.path == "/" ? throw std::bad_alloc() : live::refusal(404, "no");
+    });
+    std::thread thread([&] { server.run([] {}); });
+    for (const std::string path : {"/", "/other"}) {
+        const Client client(server.listener().address);
+        client.send("GET " + path + " HTTP/1.1\r\n\r\n");
+        EXPECT_EQ(client.read().empty(), path == "/");
+    }
+    server.stop();
+    thread.join();
 }
 
 TEST_F(LivePageTest, ForeignPagesAreRefused) {

@@ -102,6 +102,7 @@ private:
 
     void rest() {
         using namespace families;
+        counted(readFailures, {}, "readings/s throw: its numbers are not whole");
         counted(logRejected, {}, "records/s are refused");
         counted(logDropped, {}, "old records/s are dropped");
         counted(logLost, {}, "records/s are lost in sinks");

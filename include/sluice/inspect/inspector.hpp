@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/send_result.hpp>
+#include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/inspect/detail/families.hpp>
@@ -268,6 +269,7 @@ class Inspector {
         std::uint64_t id;
         std::string name;
         std::function<void(ObjectReadings&)> read;
+        std::uint64_t failures = 0;
     };
     struct State {
         std::mutex mutex;
@@ -330,13 +332,18 @@ public:
     }
 
     /// Reads all objects, in the order of their watches. Functions that were passed to watch() must
-    /// not call the inspector.
+    /// not call the inspector. One that throws is counted, and its later numbers are missing.
     [[nodiscard]] Snapshot snapshot() const {
         const std::lock_guard lock(state_->mutex);
         Snapshot result{std::chrono::steady_clock::now(), {}, state_->flows};
         result.objects.reserve(state_->sources.size());
-        for (const Source& source : state_->sources) {
-            source.read(result.objects.emplace_back(ObjectReadings{source.id, source.name, {}}));
+        for (Source& source : state_->sources) {
+            auto& out = result.objects.emplace_back(ObjectReadings{source.id, source.name, {}});
+            source.failures +=
+                detail::resultOrDefault([&] { return source.read(out), true; }) ? 0 : 1;
+            if (source.failures != 0) {
+                out.add(detail::families::readFailures, source.failures);
+            }
         }
         return result;
     }

@@ -175,6 +175,29 @@ TEST(InspectorTest, ReadsBridgesAndFunctions) {
     EXPECT_EQ(inspector.snapshot().objects.at(0).sum(heat), 42U);
 }
 
+TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
+    static constexpr MetricFamily heat{"heat", "stove", MetricFamily::Kind::gauge, false, "Heat."};
+    Inspector inspector;
+    bool isHot = true;
+    const auto watch = inspector.watch("stove", [&](ObjectReadings& out) {
+        out.add(heat, 42);
+        if (isHot) {
+            throw std::runtime_error("too hot");
+        }
+    });
+    const Snapshot first = inspector.snapshot();
+    EXPECT_EQ(first.objects.at(0).sum(families::readFailures), 1U);
+    Snapshot second = inspector.snapshot();
+    second.time = first.time + 1s;
+    const std::vector<Finding> found = findings(first, second);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].text, "1.0 readings/s throw: its numbers are not whole");
+    isHot = false;
+    const Snapshot third = inspector.snapshot();
+    EXPECT_EQ(third.objects.at(0).sum(families::readFailures), 2U);
+    EXPECT_EQ(third.objects.at(0).sum(heat), 42U);
+}
+
 TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
     const SpscRing<int, 8> queue{};
     Inspector inspector;

@@ -7,6 +7,9 @@ namespace sluice::detail::families {
 
 using Kind = MetricFamily::Kind;
 
+inline constexpr MetricFamily readFailures{"sluice_read_failures", "object", Kind::counter, false,
+                                           "Readings of the object that threw."};
+
 // ---- A bus, and the mailbox of an ActiveObject
 
 inline constexpr MetricFamily busPublished{"sluice_bus_published", "bus", Kind::counter, false,

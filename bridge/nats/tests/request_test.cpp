@@ -348,6 +348,31 @@ TEST_F(RequestTest, GarbageIsAnsweredAndAnImporterTakesNoQuestion) {
     await([&] { return doubler.station.bridge.statistics().otherSchema == 1; });
 }
 
+// Only the client's bridge ends a request as `closed`.
+TEST_F(RequestTest, AServerCannotSayThatTheClientIsClosed) {
+    const Stranger stranger(server_);
+    natsSubscription* questions = nullptr;
+    ASSERT_EQ(natsConnection_Subscribe(
+                  &questions, stranger.connection, "where.medium",
+                  [](natsConnection* connection, natsSubscription*, natsMsg* question, void*) {
+                      wire::Envelope envelope;
+                      envelope.type = nats::detail::answerTypeOf(where);
+                      envelope.sequence = static_cast<std::uint64_t>(RequestError::closed);
+                      std::array<unsigned char, wire::envelopeSize> bytes{};
+                      wire::encodeEnvelope(envelope, bytes.data(), 0);
+                      (void)natsConnection_Publish(connection, natsMsg_GetReply(question),
+                                                   bytes.data(), static_cast<int>(bytes.size()));
+                      natsMsg_Destroy(question);
+                  },
+                  nullptr),
+              NATS_OK);
+    ASSERT_EQ(natsConnection_Flush(stranger.connection), NATS_OK);
+    Station asker(server_);
+    auto client = asker.bridge.client<Position, Position>(where);
+    EXPECT_EQ(textOf(client.request({}, patience)), "refused");
+    natsSubscription_Destroy(questions);
+}
+
 // Each question has two answers, and the first one is garbage.
 TEST_F(RequestTest, ASecondAnswerIsCountedAsLate) {
     const Stranger stranger(server_);

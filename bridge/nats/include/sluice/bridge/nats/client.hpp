@@ -84,7 +84,8 @@ public:
     }
 
 private:
-    /// Reads an answer. The sequence in its envelope is 0, or the RequestError of the server.
+    /// Reads an answer. The sequence in its envelope is 0, or the RequestError of the server, which
+    /// is one from `full` to `unencodable`.
     Reply<Answer> read(const Arrival& arrival) const noexcept {
         wire::Envelope envelope;
         if (wire::decodeEnvelope(arrival.bytes, arrival.size, envelope) !=
@@ -94,7 +95,8 @@ private:
         }
         if (envelope.sequence != 0) {
             const bool isKnown =
-                envelope.sequence <= static_cast<std::uint64_t>(RequestError::closed);
+                envelope.sequence >= static_cast<std::uint64_t>(RequestError::full) &&
+                envelope.sequence <= static_cast<std::uint64_t>(RequestError::unencodable);
             return Unexpected(isKnown ? static_cast<RequestError>(envelope.sequence)
                                       : RequestError::refused);
         }
@@ -161,7 +163,8 @@ public:
 
     /// The same with a function that is called once: by a thread of the bridge, or before the
     /// return if the question cannot be sent. It must not throw, wait, or close the bridge; it may
-    /// publish the answer into a bus.
+    /// publish the answer into a bus. After `full` and `closed` it must not ask again: such a
+    /// request calls its function before it returns, so the calls would recurse without end.
     ///
     ///     where.request(Where{7}, 200ms, [](sluice::nats::Reply<Position>&& position) { ... });
     template <class Rep, class Period, class Callback,

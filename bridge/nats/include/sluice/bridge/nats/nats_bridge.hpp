@@ -405,14 +405,18 @@ public:
     ///
     /// The question is a message of the bus, with the client's priority and the limits of the bus.
     /// The bus' consumer calls `handler(question)` or `handler(question, header)`, like other
-    /// handlers of the type, but not after the deadline. If the handler throws, the client receives
-    /// `refused`. If several programs serve a subject, one of them receives each question.
+    /// handlers of the type, but not after the question's time, which begins when the question
+    /// arrives. If the handler throws, the client receives `refused`. If several programs serve a
+    /// subject, one of them receives each question.
     ///
     /// Throws std::runtime_error with one line if the route is wrong, if the bus has no room for
     /// another handler, or if the server refuses.
     template <class Question, class Answer, class Handler>
     void serve(const NatsRoute& route, Handler handler) {
         static_assert(Header::hasSender, "serve() needs Traits::senders, which number questions");
+        static_assert(std::is_copy_constructible_v<Handler>,
+                      "the handler of serve() is copied: capture a std::shared_ptr to an object "
+                      "that cannot be copied");
         requireRequests<Question>(route);
         if (!served_.insert(route.subject).second) {
             throw std::runtime_error("nats: the bridge serves " + route.subject + " already");

@@ -126,12 +126,15 @@ private:
 };
 
 /// Reads a file by any writer, from its begin. The bytes are untrusted: nothing is read beyond
-/// them, and a length that they claim allocates at most maxContent bytes. One thread at a time may
-/// use it.
+/// them, and a length that they claim allocates at most maxContent bytes. Of schemas and channels
+/// of one number, the first counts, as the format demands. One thread at a time may use it.
 class Reader {
 public:
     /// The largest chunk, uncompressed, and the largest record outside of a chunk.
     static constexpr std::uint64_t maxContent = std::uint64_t{256} << 20;
+
+    /// The most bytes that all schemas and channels take; others are damage.
+    static constexpr std::size_t maxKept = std::size_t{64} << 20;
 
     /// Throws std::runtime_error if the file cannot be read or is no MCAP file.
     explicit Reader(const std::string& path);
@@ -143,35 +146,30 @@ public:
     /// until the next call. Returns false at the end.
     [[nodiscard]] bool next(Message& message);
 
+    /// A channel; its schema's encoding and text are not read.
     [[nodiscard]] const Channel& channel(std::uint16_t id) const { return channels_.at(id); }
     [[nodiscard]] const std::map<std::uint16_t, Channel>& channels() const noexcept {
         return channels_;
     }
-    /// The last metadata record of each name.
-    [[nodiscard]] const std::map<std::string, Pairs>& metadata() const noexcept {
-        return metadata_;
-    }
+    /// The last metadata record of the name "sluice.lost".
+    [[nodiscard]] const Pairs& lost() const noexcept { return lost_; }
     /// After the last message: whether the file is complete.
     [[nodiscard]] bool hasEnd() const noexcept { return hasEnd_; }
     /// Chunks and records that were skipped because their content is wrong.
     [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
 
 private:
-    struct Schema {
-        std::string name;
-        std::string encoding;
-        std::string text;
-    };
     bool readRecord();
     bool readChunk(std::string_view content);
     bool take(Op op, std::string_view content);
     bool read(std::string& to, std::uint64_t size);
 
     std::FILE* file_ = nullptr;
-    std::uint64_t left_ = 0;  // bytes of the file that were not read
-    std::map<std::uint16_t, Schema> schemas_;
+    std::uint64_t left_ = 0;                        // bytes of the file that were not read
+    std::map<std::uint16_t, std::string> schemas_;  // their names
     std::map<std::uint16_t, Channel> channels_;
-    std::map<std::string, Pairs> metadata_;
+    std::size_t kept_ = 0;  // bytes of schemas_ and channels_
+    Pairs lost_;
     std::string content_;            // of the current record
     std::string chunk_;              // its uncompressed records
     std::vector<Message> messages_;  // that they contain

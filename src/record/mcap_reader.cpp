@@ -43,6 +43,10 @@ public:
         Pairs result;
         Fields all(text());
         while (!all.bytes_.empty()) {
+            if (result.size() == maxPairs) {
+                isWhole_ = false;
+                return {};
+            }
             const std::string_view key = all.text();
             result.emplace_back(key, all.text());
         }
@@ -54,6 +58,9 @@ public:
     [[nodiscard]] bool isWhole() const noexcept { return isWhole_; }
 
 private:
+    /// One for each channel, and one more.
+    static constexpr std::size_t maxPairs = std::size_t{1} << 16;
+
     std::string_view bytes_;
     bool isWhole_ = true;
 };
@@ -199,29 +206,41 @@ bool Reader::readChunk(std::string_view content) {
 /// Takes a record from the file or from a chunk.
 bool Reader::take(Op op, std::string_view content) {
     Fields fields(content);
+    const auto hasRoom = [&](std::size_t size) { return size <= maxKept - kept_; };
+    if (op != Op::message && !hasRoom(content.size())) {
+        return false;
+    }
     if (op == Op::schema) {
         const std::uint16_t id = fields.id();
-        Schema schema;
-        schema.name = fields.text();
-        schema.encoding = fields.text();
-        schema.text = fields.text();
+        if (schemas_.count(id) != 0) {
+            return true;
+        }
+        const std::string_view name = fields.text();
         if (fields.isWhole()) {
-            schemas_[id] = std::move(schema);
+            schemas_[id] = name;
+            kept_ += name.size();
         }
     } else if (op == Op::channel) {
         const std::uint16_t id = fields.id();
         const std::uint16_t schema = fields.id();
+        if (channels_.count(id) != 0) {
+            return true;
+        }
         Channel channel;
         channel.topic = fields.text();
         channel.encoding = fields.text();
         channel.metadata = fields.pairs();
         if (const auto found = schemas_.find(schema); found != schemas_.end()) {
-            channel.schemaName = found->second.name;
-            channel.schemaEncoding = found->second.encoding;
-            channel.schema = found->second.text;
+            channel.schemaName = found->second;
+        }
+        const std::size_t size = content.size() + channel.schemaName.size() +
+                                 channel.metadata.size() * sizeof(Pairs::value_type);
+        if (!hasRoom(size)) {
+            return false;
         }
         if (fields.isWhole()) {
             channels_[id] = std::move(channel);
+            kept_ += size;
         }
     } else if (op == Op::message) {
         Message message;
@@ -235,10 +254,10 @@ bool Reader::take(Op op, std::string_view content) {
         }
         messages_.push_back(message);
     } else if (op == Op::metadata) {
-        const std::string name(fields.text());
+        const std::string_view name = fields.text();
         Pairs pairs = fields.pairs();
-        if (fields.isWhole()) {
-            metadata_[name] = std::move(pairs);
+        if (fields.isWhole() && name == "sluice.lost") {
+            lost_ = std::move(pairs);
         }
     }
     return fields.isWhole();

@@ -99,9 +99,7 @@ RecordingInfo recordingInfo(const std::string& path) {
         info.topics.push_back({channel.topic, channel.schemaName, channel.encoding,
                                valueOf(channel.metadata, "priority"), counts[id]});
     }
-    if (const auto lost = file.metadata().find("sluice.lost"); lost != file.metadata().end()) {
-        info.lost = lost->second;
-    }
+    info.lost = file.lost();
     info.end = endOf(file);
     return info;
 }

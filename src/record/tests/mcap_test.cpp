@@ -159,6 +159,41 @@ TEST(Mcap, ClaimsBeyondTheFileAreRefused) {
     }
 }
 
+/// A few bytes of a file become many pairs, and one schema the schema of many channels.
+TEST(Mcap, DescriptionsOfChannelsHaveALimit) {
+    using namespace detail::mcap;
+    const TemporaryFolder folder;
+    std::string bytes(magic);
+    putRecord(bytes, Op::schema, [](std::string& to) {
+        put<2>(to, 1);
+        putText(to, std::string(1 << 20, 'x'));
+        putText(to, "jsonschema");
+        putText(to, "{}");
+    });
+    const auto addChannel = [&](std::uint64_t id, std::size_t pairs) {
+        putRecord(bytes, Op::channel, [&](std::string& to) {
+            put<2>(to, id);
+            put<2>(to, 1);
+            putText(to, "topic");
+            putText(to, "json");
+            putPairs(to, Pairs(pairs));
+        });
+    };
+    addChannel(0, 100'000);
+    for (std::uint64_t id = 1; id <= 200; ++id) {
+        addChannel(id % 100 + 1, 1);  // as often as they like
+    }
+    save(folder / "bomb.mcap", withFooter(bytes));
+    Reader reader(folder / "bomb.mcap");
+    Message message;
+    EXPECT_FALSE(reader.next(message));
+    EXPECT_EQ(reader.channels().count(0), 0U);
+    EXPECT_GT(reader.channels().size(), 50U);
+    EXPECT_LT(reader.channels().size(), 64U);
+    EXPECT_GT(reader.damaged(), 1U);
+    EXPECT_EQ(recordingInfo(folder / "bomb.mcap").end, RecordingEnd::damaged);
+}
+
 TEST(Mcap, OtherMethodsOfCompressionAreCountedAsDamage) {
     using namespace detail::mcap;
     const TemporaryFolder folder;

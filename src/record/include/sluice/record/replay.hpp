@@ -83,7 +83,8 @@ struct ReplayStatistics {
 /// wire::hasUnnamedFields().
 ///
 /// The file is untrusted. Chunks that are not whole are skipped, see end(). Chunks must not be
-/// larger than 256 MiB, nor compressed by another method than zstd.
+/// larger than 256 MiB, nor compressed by another method than zstd. Descriptions of channels that
+/// take more than 64 MiB count as damage.
 ///
 /// Thread safety: any thread may call stop(), one thread at a time the other functions.
 ///

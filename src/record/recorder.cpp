@@ -20,6 +20,17 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+/// Of a chunk: its record has a head, too.
+constexpr std::size_t maxChunk = detail::mcap::Reader::maxContent - (std::size_t{1} << 20U);
+
+RecorderOptions checked(const RecorderOptions& options) {
+    if (options.chunkSize > maxChunk) {
+        throw std::runtime_error("record: chunkSize is " + std::to_string(options.chunkSize) +
+                                 ", the most is " + std::to_string(maxChunk));
+    }
+    return options;
+}
+
 std::int64_t systemMinusSteady() noexcept {
     const Nanoseconds steady = std::chrono::steady_clock::now().time_since_epoch();
     const Nanoseconds system = std::chrono::system_clock::now().time_since_epoch();
@@ -31,7 +42,7 @@ std::int64_t systemMinusSteady() noexcept {
 class Recorder::Impl {
 public:
     Impl(const std::string& path, const RecorderOptions& options)
-        : options_(options),
+        : options_(checked(options)),
           offset_(systemMinusSteady()),
           file_(path, options.compressionLevel),
           thread_([this] { run(); }) {}
@@ -72,15 +83,20 @@ public:
     }
 
     RecorderStatistics statistics() {
+        const std::lock_guard lock(mutex_);
         RecorderStatistics result;
         result.written = written_.get();
         result.failed = failed_.get();
         result.fileSize = fileSize_.get();
-        const std::lock_guard lock(mutex_);
         for (const Source& each : sources_) {
             result.accepted += each.type.accepted.get();
             result.lost += each.type.lost.get();
             result.unencodable += each.type.unencodable.get();
+        }
+        // A call counts its message after the thread may have written it.
+        result.accepted = std::max(result.accepted, result.written + result.failed);
+        if (isClosed_) {  // later calls, too, left their messages in the lanes
+            result.failed = result.accepted - result.written;
         }
         return result;
     }
@@ -94,6 +110,8 @@ public:
         if (thread_.joinable()) {
             thread_.join();
         }
+        const std::lock_guard lock(mutex_);
+        isClosed_ = true;
     }
 
 private:
@@ -163,10 +181,17 @@ private:
             if (!json.empty()) {
                 message.data = json;
             }
+            if (file_.chunkSize() + message.data.size() > maxChunk) {
+                endChunk();
+            }
             chunkBegin_ = pending_ == 0 ? now : chunkBegin_;
-            file_.write(message);
+            if (message.data.size() > maxChunk) {
+                failed_.add(1);
+            } else {
+                file_.write(message);
+                ++pending_;
+            }
             from->pop(head);
-            ++pending_;
             if (file_.chunkSize() >= options_.chunkSize) {
                 endChunk();
             }
@@ -227,6 +252,7 @@ private:
     std::mutex mutex_;  // for the members below; never held while the disk is in use
     std::condition_variable wake_;
     bool isClosing_ = false;
+    bool isClosed_ = false;  // the thread has ended
     std::deque<detail::RecordLane> lanes_;
     std::deque<Source> sources_;
     std::vector<detail::mcap::Channel> added_;  // that the thread has not seen yet

@@ -77,6 +77,47 @@ TEST(Recorder, RecordsNothingAfterClose) {
     recorder.close();
 }
 
+TEST(Recorder, CallsAfterCloseCountAsFailed) {
+    const TemporaryFolder folder;
+    for (int round = 0; round < 5; ++round) {
+        Recorder recorder(folder / std::to_string(round));
+        const auto channel = recorder.channel<Reading>("topic");
+        std::atomic<std::uint32_t> sent{0};
+        std::atomic<bool> isEnd{false};
+        std::thread caller([&] {
+            for (; !isEnd; ++sent) {
+                channel(Reading{});
+            }
+        });
+        while (sent < 10) {
+            std::this_thread::yield();
+        }
+        recorder.close();
+        for (const std::uint32_t before = sent; sent < before + 10;) {
+            std::this_thread::yield();
+        }
+        isEnd = true;
+        caller.join();
+        const RecorderStatistics counts = recorder.statistics();
+        EXPECT_EQ(counts.accepted + counts.lost, sent);
+        EXPECT_EQ(counts.accepted, counts.written + counts.failed);
+        EXPECT_GE(counts.failed + counts.lost, 9U);
+    }
+}
+
+TEST(Recorder, AChunkIsNotLargerThanReadersTake) {
+    const TemporaryFolder folder;
+    RecorderOptions options;
+    options.chunkSize = std::size_t{300} << 20;
+    try {
+        const Recorder recorder(folder / "run.mcap", options);
+        FAIL();
+    } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "record: chunkSize is 314572800, the most is 267386880");
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "run.mcap"));
+}
+
 /// Writes beyond the limit fail, as on a full disk.
 class FileLimit {
 public:

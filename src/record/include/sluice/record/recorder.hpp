@@ -31,7 +31,7 @@ enum class RecordEncoding : unsigned char {
 
 struct RecorderOptions {
     std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait for the disk, for each bus
-    std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes of a chunk before compression
+    std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes before compression; at most 255 MiB
     std::chrono::milliseconds chunkAge{1000};       ///< how much a killed program loses at most
     int compressionLevel = 1;                       ///< of zstd; 0: none
     RecordEncoding encoding = RecordEncoding::messagePack;
@@ -43,8 +43,8 @@ struct RecorderStatistics {
     std::uint64_t lost = 0;         ///< not accepted: the disk did not keep up
     std::uint64_t unencodable = 0;  ///< not accepted: wire::encode() refused the message
     std::uint64_t written = 0;      ///< in the file
-    std::uint64_t failed = 0;       ///< accepted, but not in the file: the disk refused them
-    std::uint64_t fileSize = 0;     ///< in bytes
+    std::uint64_t failed = 0;  ///< accepted, but the disk refused them, or the recorder was closed
+    std::uint64_t fileSize = 0;  ///< in bytes
 };
 
 namespace detail {
@@ -180,7 +180,7 @@ struct RecordedType {
 ///     const auto distances = recorder.channel<Distance>("fusion/Distance");
 ///     distances(Distance{0.4});
 ///
-/// Its Recorder must outlive its last call. Calls after Recorder::close() have no effect.
+/// Its Recorder must outlive its last call. Messages after Recorder::close() count as failed.
 ///
 /// Thread safety: one thread at a time may call a channel and its copies.
 ///
@@ -256,8 +256,8 @@ private:
 /// Thread safety: one thread at a time may call record(), channel() and close(); any thread may
 /// call statistics(). A handler must not call close().
 ///
-/// Errors: the constructor throws std::runtime_error if the file exists or cannot be created. The
-/// file has mode 0600.
+/// Errors: the constructor throws std::runtime_error if the file exists or cannot be created, or
+/// if the chunk size is too large. The file has mode 0600.
 class Recorder {
 public:
     explicit Recorder(const std::string& path, const RecorderOptions& options = {});

@@ -63,6 +63,9 @@ void putRecord(std::string& to, Op op, const Fill& fill) {
     to.replace(begin - 8, 8, length);
 }
 
+/// The checksum of zlib, CRC-32, which protects chunks.
+std::uint32_t crc32(std::string_view bytes) noexcept;
+
 struct Channel {
     std::string topic;
     std::string schemaName;
@@ -155,7 +158,8 @@ public:
     [[nodiscard]] const Pairs& lost() const noexcept { return lost_; }
     /// After the last message: whether the file is complete.
     [[nodiscard]] bool hasEnd() const noexcept { return hasEnd_; }
-    /// Chunks and records that were skipped because their content is wrong.
+    /// Chunks and records that were skipped because their content is wrong, and 1 if the file says
+    /// that it has another number of messages.
     [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
 
 private:
@@ -174,6 +178,7 @@ private:
     std::string chunk_;              // its uncompressed records
     std::vector<Message> messages_;  // that they contain
     std::size_t nextMessage_ = 0;
+    std::uint64_t read_ = 0;  // messages
     std::uint64_t damaged_ = 0;
     bool hasEnd_ = false;
 };

@@ -65,7 +65,8 @@ private:
     bool isWhole_ = true;
 };
 
-/// The checksum of zlib, CRC-32, by which other writers protect their chunks.
+}  // namespace
+
 std::uint32_t crc32(std::string_view bytes) noexcept {
     static constexpr auto table = [] {
         std::array<std::uint32_t, 256> result{};
@@ -84,8 +85,6 @@ std::uint32_t crc32(std::string_view bytes) noexcept {
     }
     return ~crc;
 }
-
-}  // namespace
 
 Reader::Reader(const std::string& path) : file_(std::fopen(path.c_str(), "rbe")) {
     struct stat about {};
@@ -144,7 +143,7 @@ bool Reader::readRecord() {
         return false;
     }
     const bool isNeeded = op == Op::schema || op == Op::channel || op == Op::message ||
-                          op == Op::chunk || op == Op::metadata;
+                          op == Op::chunk || op == Op::metadata || op == Op::statistics;
     if (!isNeeded || size > maxContent) {
         if (size > left_ || ::fseeko(file_, static_cast<off_t>(size), SEEK_CUR) != 0) {
             return false;
@@ -160,6 +159,7 @@ bool Reader::readRecord() {
         ++damaged_;
         messages_.clear();
     }
+    read_ += messages_.size();
     return true;
 }
 
@@ -253,6 +253,8 @@ bool Reader::take(Op op, std::string_view content) {
             return false;
         }
         messages_.push_back(message);
+    } else if (op == Op::statistics) {
+        return fields.number<8>() == read_ && fields.isWhole();
     } else if (op == Op::metadata) {
         const std::string_view name = fields.text();
         Pairs pairs = fields.pairs();

@@ -125,7 +125,7 @@ bool Writer::endChunk() {
         put<8>(to, chunkTimes_.first);
         put<8>(to, chunkTimes_.last);
         put<8>(to, chunk_.size());
-        put<4>(to, 0);  // no checksum: zstd has its own
+        put<4>(to, packed.empty() ? crc32(chunk_) : 0);  // zstd has its own checksum
         putText(to, method);
         put<8>(to, content.size());
         to += content;

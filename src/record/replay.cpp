@@ -206,8 +206,10 @@ private:
             const detail::mcap::Channel& channel = file_.channel(message_.channel);
             const std::string hash = valueOf(channel.metadata, "schema_hash");
             const auto isOf = [&](const Receiver& each) {
-                const bool isName = each.topic.empty() ? each.type.name == channel.schemaName
-                                                       : each.topic == channel.topic;
+                const bool isName = each.topic.empty()
+                                        ? each.type.name == channel.schemaName ||
+                                              each.type.fullName == channel.schemaName
+                                        : each.topic == channel.topic;
                 return isName &&
                        (!each.type.needsSameHash || hash == std::to_string(each.type.hash));
             };

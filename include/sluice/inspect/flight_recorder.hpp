@@ -263,7 +263,7 @@ public:
         detail::requireAtMost("buses of a flight recorder", sources_.size() + 1, 65535);
         sources_.push_back({rings_, detail::TraceRings::Threads::hash(rings_),
                             std::uint64_t{sources_.size()} << 48U, name,
-                            namesOf(typename AnyBus::MessageTypes())});
+                            namesOf(static_cast<const typename AnyBus::MessageTypes*>(nullptr))});
         bus.trace().source_.store(&sources_.back(), std::memory_order_release);  // E1 start
     }
     /// The events that were recorded remain.
@@ -326,8 +326,8 @@ private:
         return time.count();
     }
     template <class... Ts>
-    static std::vector<std::string_view> namesOf(Messages<Ts...> /*types*/) {
-        return {detail::typeName<Ts>()...};
+    static std::vector<std::string_view> namesOf(const Messages<Ts...>* types) {
+        return {detail::nameAmong<Ts>(types)...};
     }
 
     /// How the step changes the number of messages in the bus.

@@ -73,18 +73,9 @@ using Dropped = decltype(std::declval<const T&>().dropped());
 template <class T>
 using Room = decltype(std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
 
-/// The names of a list's types, without namespaces unless two names would be the same.
 template <class... Ts>
-std::vector<std::string> namesOf(const Messages<Ts...>* /*list*/) {
-    const std::vector<std::string_view> brief{typeName<Ts>()...};
-    const std::vector<std::string_view> full{
-        argumentIn(textOfType<Ts>(), textOfType<double>(), "double")...};
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i != brief.size(); ++i) {
-        const bool isUnique = std::count(brief.begin(), brief.end(), brief[i]) == 1;
-        names.emplace_back(isUnique ? brief[i] : full[i]);
-    }
-    return names;
+std::vector<std::string> namesOf(const Messages<Ts...>* list) {
+    return {std::string(nameAmong<Ts>(list))...};
 }
 
 template <std::size_t Count>

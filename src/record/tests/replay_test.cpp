@@ -185,6 +185,36 @@ struct Position {
 };
 }  // namespace newer
 
+TEST(Replay, TypesOfTheSameNameAreToldApart) {
+    using Both = Bus<Messages<newer::Reading, Reading>>;
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.mcap";
+    {
+        Both bus;
+        Recorder recorder(path);
+        recorder.record<Reading>(bus);
+        (void)bus.publish(Reading{7, 0, "", {}});
+        bus.process();
+    }
+    EXPECT_EQ(recordingInfo(path).topics.front().topic, "bus/sluice::test::Reading");
+    std::uint32_t sensor = 0;
+    const auto set = [&](const Reading& reading) { sensor = reading.sensor; };
+    for (const std::string name : {"", "bus"}) {
+        Both bus;
+        const auto wrong = bus.subscribe<newer::Reading>([](const newer::Reading&) { FAIL(); });
+        const auto right = bus.subscribe<Reading>(set);
+        Replay replay(path);
+        replay.into(bus, name);
+        EXPECT_EQ(replay.step(), ReplayStep::delivered);
+        bus.process();
+        EXPECT_EQ(std::exchange(sensor, 0), 7U);
+    }
+    Replay alone(path);
+    alone.handle<Reading>(set);
+    EXPECT_EQ(alone.step(), ReplayStep::delivered);
+    EXPECT_EQ(sensor, 7U);
+}
+
 TEST(Replay, ATypeWithoutNamesOfFieldsMustBeTheSame) {
     const TemporaryFolder folder;
     const std::string path = folder / "run.mcap";

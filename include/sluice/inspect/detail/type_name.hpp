@@ -37,10 +37,23 @@ constexpr std::string_view lastName(std::string_view name) noexcept {
     return name.substr(begin);
 }
 
+/// Returns the name of a type, with its namespaces.
+template <class Type>
+constexpr std::string_view fullTypeName() noexcept {
+    return argumentIn(textOfType<Type>(), textOfType<double>(), "double");
+}
+
 /// Returns the name of a type, without namespaces.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
-    return lastName(argumentIn(textOfType<Type>(), textOfType<double>(), "double"));
+    return lastName(fullTypeName<Type>());
+}
+
+/// Returns the name of one of a list's types, without namespaces unless another one has the same.
+template <class Type, template <class...> class List, class... Ts>
+constexpr std::string_view nameAmong(const List<Ts...>* /*list*/) noexcept {
+    const bool isUnique = (int{typeName<Ts>() == typeName<Type>()} + ...) <= 1;
+    return isUnique ? typeName<Type>() : fullTypeName<Type>();
 }
 
 }  // namespace sluice::detail

@@ -247,9 +247,10 @@ private:
 /// disk. It loses messages if the disk does not keep up; statistics() and the file count them. A
 /// file that a kill or a full disk has cut is readable up to its last whole chunk.
 ///
-/// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", and the
-/// sequence is the message's id. The log time is the time of the handler by steady_clock; the
-/// system clock is only read when the recorder starts.
+/// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", with the type's
+/// namespaces if the bus has another type of its name, and the sequence is the message's id. The
+/// log time is the time of the handler by steady_clock; the system clock is only read when the
+/// recorder starts.
 ///
 /// The buses must outlive the recorder, or its close().
 ///
@@ -291,10 +292,13 @@ private:
 
     template <class AnyBus, template <class...> class List, class... Ts>
     void recordEach(AnyBus& bus, const std::string& name, List<Ts...> /*types*/) {
+        constexpr const typename AnyBus::MessageTypes* all = nullptr;
         detail::RecordLane& lane = addLane();
+        const auto addType = [&](const detail::RecordType& type) -> detail::RecordedType& {
+            return add(lane, name + "/" + type.name, type, AnyBus::Header::hasPriority);
+        };
         (subscriptions_.push_back(bus.template subscribe<Ts>(
-             RecordChannel<Ts>(add(lane, name + "/" + std::string(detail::typeName<Ts>()),
-                                   detail::recordTypeOf<Ts>(), AnyBus::Header::hasPriority)))),
+             RecordChannel<Ts>(addType(detail::recordTypeOf<Ts>(detail::nameAmong<Ts>(all)))))),
          ...);
     }
 

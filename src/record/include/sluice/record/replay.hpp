@@ -78,9 +78,9 @@ struct ReplayStatistics {
 ///     replay.into(bus);                  // or into<Scan, Stop>(bus), or handle<Scan>(function)
 ///     replay.run();                      // with the original timing
 ///
-/// A message belongs to the first receiver of a type with its name. Fields may have been added and
-/// removed since, by the rules of wire::decode(). A type without describe() must be unchanged, see
-/// wire::hasUnnamedFields().
+/// A message belongs to the first receiver of a type with its name, with or without namespaces.
+/// Fields may have been added and removed since, by the rules of wire::decode(). A type without
+/// describe() must be unchanged, see wire::hasUnnamedFields().
 ///
 /// The file is untrusted. Chunks that are not whole are skipped, see end(). Chunks must not be
 /// larger than 256 MiB, nor compressed by another method than zstd. Descriptions of channels that
@@ -109,25 +109,7 @@ public:
     /// or a SendResult. With a topic, only messages of this topic, whatever their type's name.
     template <class T, class Handler>
     void handle(Handler handler, const std::string& topic = {}) {
-        static_assert(std::is_default_constructible_v<T>,
-                      "replay: a message is default-constructed, then its fields are read");
-        add(topic, detail::recordTypeOf<T>(),
-            [handler = std::move(handler)](const unsigned char* bytes, std::size_t size,
-                                           [[maybe_unused]] Priority priority,
-                                           SendResult& result) mutable {
-                T message{};
-                const wire::DecodeError error = wire::decode(bytes, size, message);
-                if (error == wire::DecodeError::none) {
-                    result = call([&]() -> decltype(auto) {
-                        if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
-                            return handler(std::move(message), priority);
-                        } else {
-                            return handler(std::move(message));
-                        }
-                    });
-                }
-                return error;
-            });
+        addHandler<T>(std::move(handler), topic, detail::recordTypeOf<T>());
     }
 
     /// Delivers the next message, whatever its time.
@@ -152,9 +134,33 @@ private:
     template <class... Ts>
     struct ListOf {};
 
+    template <class T, class Handler>
+    void addHandler(Handler handler, const std::string& topic, detail::RecordType&& type) {
+        static_assert(std::is_default_constructible_v<T>,
+                      "replay: a message is default-constructed, then its fields are read");
+        add(topic, std::move(type),
+            [handler = std::move(handler)](const unsigned char* bytes, std::size_t size,
+                                           [[maybe_unused]] Priority priority,
+                                           SendResult& result) mutable {
+                T message{};
+                const wire::DecodeError error = wire::decode(bytes, size, message);
+                if (error == wire::DecodeError::none) {
+                    result = call([&]() -> decltype(auto) {
+                        if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
+                            return handler(std::move(message), priority);
+                        } else {
+                            return handler(std::move(message));
+                        }
+                    });
+                }
+                return error;
+            });
+    }
+
     template <class AnyBus, template <class...> class List, class... Ts>
     void intoEach(AnyBus& bus, const std::string& name, List<Ts...> /*types*/) {
-        (handle<Ts>(
+        constexpr const typename AnyBus::MessageTypes* all = nullptr;
+        (addHandler<Ts>(
              [&bus](Ts&& message, [[maybe_unused]] Priority priority) {
                  if constexpr (AnyBus::Header::hasPriority) {
                      return bus.tryPublish(std::move(message), priority);
@@ -162,7 +168,8 @@ private:
                      return bus.tryPublish(std::move(message));
                  }
              },
-             name.empty() ? name : name + "/" + std::string(detail::typeName<Ts>())),
+             name.empty() ? name : name + "/" + std::string(detail::nameAmong<Ts>(all)),
+             detail::recordTypeOf<Ts>(detail::nameAmong<Ts>(all))),
          ...);
     }
 

@@ -59,7 +59,8 @@ void appendJsonSchema(std::string& to) {
 
 /// A message type in a file.
 struct RecordType {
-    std::string name;
+    std::string name;      ///< without namespaces, unless its bus has another of this name
+    std::string fullName;  ///< with namespaces
     std::uint64_t hash = 0;
     /// Whether only messages of the same hash are of this type, because its fields have no names.
     bool needsSameHash = false;
@@ -67,9 +68,12 @@ struct RecordType {
 };
 
 template <class T>
-RecordType recordTypeOf() {
-    RecordType type{
-        std::string(typeName<T>()), wire::schemaHash<T>(), wire::hasUnnamedFields<T>(), {}};
+RecordType recordTypeOf(std::string_view name = typeName<T>()) {
+    RecordType type{std::string(name),
+                    std::string(fullTypeName<T>()),
+                    wire::schemaHash<T>(),
+                    wire::hasUnnamedFields<T>(),
+                    {}};
     appendJsonSchema<T>(type.jsonSchema);
     return type;
 }

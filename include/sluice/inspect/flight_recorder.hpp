@@ -86,11 +86,16 @@ public:
         end_.store(at + 2, std::memory_order_release);    // E1 event
     }
 
-    /// Appends the events that were not overwritten during the call.
-    void copyTo(std::vector<TraceEvent>& events) const {
+    /// Where the current thread's events begin.
+    [[nodiscard]] std::size_t begin() const noexcept {
+        return begin_.load(std::memory_order_relaxed);  // under the registry's lock, or after E1
+    }
+
+    /// Copies the events that were not overwritten during the call. There are none if another
+    /// thread has taken the ring, whose events began at `threadBegin`.
+    void copyTo(std::vector<TraceEvent>& events, std::size_t threadBegin) const {
         const std::size_t end = end_.load(std::memory_order_acquire);  // E1 event
-        const std::size_t first = end - std::min(end - begin_, mask_ + 2);
-        const auto before = static_cast<std::ptrdiff_t>(events.size());
+        const std::size_t first = end - std::min(end - threadBegin, mask_ + 2);
         for (std::size_t at = first; at != end; at += 2) {
             const std::atomic<std::uint64_t>* const event = &words_[at & mask_];
             events.push_back({event[0].load(std::memory_order_acquire),    // E2 overwrite
@@ -99,23 +104,28 @@ public:
         // The event that the thread overwrites next may be half overwritten.
         const std::size_t passed = end_.load(std::memory_order_acquire) - first;
         const std::size_t lost = std::min(passed - std::min(passed, mask_), end - first) / 2;
-        const auto begin = events.begin() + before;
-        events.erase(begin, begin + static_cast<std::ptrdiff_t>(lost));
+        events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(lost));
+        if (begin() != threadBegin) {
+            events.clear();
+        }
     }
 
-    void restart() noexcept { begin_ = end_.load(std::memory_order_relaxed); }
+    void restart() noexcept {
+        begin_.store(end_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
 
 private:
     // Happens-before edges:
     //   E1 event: add() writes an event, then releases end_; copyTo() acquires end_.
+    //   What the thread did before, restart() in particular, is visible, too.
     //   E2 overwrite: add() releases each word after the former end_; copyTo() acquires the words.
     //   If it reads a word that has overwritten the event at n, its later load of end_ is at least
     //   n + mask_ + 2, and the event at n is dropped.
 
     const std::unique_ptr<std::atomic<std::uint64_t>[]> words_;  // two for each event
     const std::size_t mask_;
-    std::atomic<std::size_t> end_{0};  // counts words without bound
-    std::size_t begin_ = 0;  // of the current thread's events; guarded by the registry's lock
+    std::atomic<std::size_t> end_{0};    // counts words without bound
+    std::atomic<std::size_t> begin_{0};  // of the current thread's events
 };
 
 /// The rings of all threads. A thread that ends leaves its events until another one needs a ring.
@@ -156,14 +166,26 @@ public:
         rings.dropUser();
     }
 
-    /// Calls visit(thread, events) for each thread.
+    /// Calls visit(thread, events) for each thread. The lock is not held while events are copied,
+    /// because a thread's first publish waits for it.
     template <class Visit>
     void forEach(Visit&& visit) {
-        const std::lock_guard guard(lock_);
-        for (const Slot& slot : slots_) {
+        struct Part {
+            const TraceRing* ring;
+            std::size_t begin;
+            TraceThread thread;
+        };
+        std::vector<Part> parts;
+        {
+            const std::lock_guard guard(lock_);
+            for (const Slot& slot : slots_) {
+                parts.push_back({&slot.ring, slot.ring.begin(), slot.thread});
+            }
+        }
+        for (const Part& each : parts) {
             std::vector<TraceEvent> events;
-            slot.ring.copyTo(events);
-            visit(slot.thread, events);
+            each.ring->copyTo(events, each.begin);
+            visit(each.thread, events);
         }
     }
 

@@ -4,6 +4,7 @@
 #include "support/testing.hpp"
 #include <support/temporary_folder.hpp>
 
+#include <algorithm>
 #include <thread>
 
 #if defined(__unix__)
@@ -98,6 +99,26 @@ TEST(FlightRecorder, RecordsEachKindOfPublication) {
     EXPECT_EQ(countOf(trace, "publish Scan"), 5U);
     EXPECT_EQ(countOf(trace, "dropped Stop"), 1U);
     EXPECT_EQ(countOf(trace, "Scan"), 10U);
+}
+
+TEST(FlightRecorder, ThreadsBeginAndEndDuringADump) {
+    using detail::TraceRings;
+    auto& rings = *new TraceRings(4);
+    TraceRings::Slot& first = rings.enroll(nullptr);
+    TraceRings::Slot& second = rings.enroll(nullptr);
+    first.ring.add(1, 1);
+    second.ring.add(2, 2);
+    std::vector<std::uint64_t> ticks;
+    rings.forEach([&](const detail::TraceThread&, const std::vector<detail::TraceEvent>& events) {
+        std::for_each(events.begin(), events.end(),
+                      [&](auto& each) { ticks.push_back(each.tick); });
+        TraceRings::dismiss(second);
+        rings.enroll(nullptr).ring.add(3, 3);  // of the next thread in this ring
+    });
+    EXPECT_EQ(ticks, std::vector<std::uint64_t>{1}) << "not those of another thread";
+    TraceRings::dismiss(first);
+    TraceRings::dismiss(second);
+    rings.abandon();
 }
 
 TEST(FlightRecorder, TheLastEventsOfEachThreadRemain) {

@@ -79,6 +79,13 @@ void removeOldSocket(const sockaddr_un& address) {
     }
 }
 
+std::uint64_t inodeOf(const std::string& path) noexcept {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+constexpr std::chrono::milliseconds aDay = std::chrono::hours(24);
+
 }  // namespace
 
 Text textOf(std::string text) {
@@ -206,6 +213,7 @@ Listener::Listener(const LiveOptions& options) {
         removeOldSocket(place);
         socket = listenOn(AF_UNIX, &place, sizeof place, options.unixSocket);
         unixPath = options.unixSocket;
+        unixFile = inodeOf(unixPath);
         address = "unix:" + unixPath;
         return;
     }
@@ -235,15 +243,15 @@ Listener::Listener(const LiveOptions& options) {
 }
 
 Listener::~Listener() {
-    if (!unixPath.empty()) {
+    if (!unixPath.empty() && inodeOf(unixPath) == unixFile) {  // else that of another page
         (void)::unlink(unixPath.c_str());
     }
 }
 
 HttpServer::HttpServer(const LiveOptions& options, Handle handle)
-    : interval_(options.interval),
-      patience_(options.patience),
-      maxConnections_(std::max<std::size_t>(options.maxConnections, 4)),
+    : interval_(std::min(options.interval, aDay)),
+      patience_(std::min(options.patience, aDay)),
+      maxConnections_(std::clamp<std::size_t>(options.maxConnections, 4, 65536)),
       handle_(std::move(handle)),
       listener_(options),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {

@@ -83,6 +83,7 @@ struct Listener {
 
     Descriptor socket;
     std::string unixPath;
+    std::uint64_t unixFile = 0;  ///< the socket's inode at this path
     std::string address;
     std::uint16_t port = 0;
     bool isPublic = false;

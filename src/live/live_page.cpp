@@ -167,16 +167,21 @@ private:
 
     [[nodiscard]] bool hasToken(const live::Request& request) const {
         constexpr std::string_view bearer = "Bearer ";
-        constexpr std::string_view cookie = "sluice_token=";
+        const std::string cookie = "; " + cookieStart();
         if (request.authorization.substr(0, bearer.size()) == bearer) {
             return live::isSameToken(request.authorization.substr(bearer.size()), options_.token);
         }
-        const std::size_t at = request.cookie.find(cookie);
-        if (at == std::string_view::npos) {
+        const std::string cookies = "; " + std::string(request.cookie);
+        const std::size_t at = cookies.find(cookie);
+        if (at == std::string::npos) {
             return false;
         }
-        const std::string_view value = request.cookie.substr(at + cookie.size());
+        const std::string_view value = std::string_view(cookies).substr(at + cookie.size());
         return live::isSameToken(value.substr(0, value.find(';')), options_.token);
+    }
+    /// A cookie counts for all ports of its host, so its name has the port.
+    [[nodiscard]] std::string cookieStart() const {
+        return "sluice_token_" + std::to_string(http_.listener().port) + "=";
     }
     /// Turns the token of an address into a cookie, so that it is in no history.
     [[nodiscard]] Response signIn(const live::Request& request) const {
@@ -187,7 +192,7 @@ private:
                                  "a token is needed: /?token=... or Authorization: Bearer ...");
         }
         return {303, "text/plain; charset=utf-8", live::textOf("signed in\n"),
-                "Location: /\r\nSet-Cookie: sluice_token=" + options_.token +
+                "Location: /\r\nSet-Cookie: " + cookieStart() + options_.token +
                     "; HttpOnly; SameSite=Strict; Path=/\r\n",
                 false};
     }

@@ -43,7 +43,7 @@ def fetch(address, token):
     try:
         connection.request("GET", "/snapshot", headers={"Authorization": f"Bearer {token}"} if token else {})
         answer = connection.getresponse()
-        text = answer.read().decode("utf-8", "replace")
+        text = answer.read(1 << 26).decode("utf-8", "replace")
     except http.client.HTTPException as error:
         raise ValueError(f"no answer that can be read: {error!r}") from error
     finally:
@@ -116,7 +116,7 @@ def lines_of(now, before):
     """(text, style) of each line."""
     seconds = (now["at"] - before["at"]) / 1000
     past = {each["id"]: each["readings"] for each in before["objects"]}
-    yield f"{plain(now['title'])}  process {now['pid']}, watched for {now['at'] // 1000} s", BOLD
+    yield f"{plain(now['title'])}  process {plain(str(now['pid']))}, watched for {now['at'] // 1000} s", BOLD
     for finding in now["findings"]:
         yield f"! {plain(finding['object'])}: {plain(finding['text'])}", RED if finding["fault"] else YELLOW
     if not now["findings"]:
@@ -183,6 +183,9 @@ def main():
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        print(f"sluice-top: {options.address}: no snapshot that can be read", file=sys.stderr)
+        return 1
     except (OSError, ValueError) as error:
         print(f"sluice-top: {options.address}: {plain(str(error))}", file=sys.stderr)
         return 1

@@ -214,10 +214,14 @@ TEST_F(LivePageTest, NeedsItsToken) {
     EXPECT_EQ(status("/metrics", "Authorization: Bearer 0123456789abcdeg\r\n"), 401);
     const std::string signedIn = get("/?token=0123456789abcdef");
     EXPECT_EQ(statusOf(signedIn), 303);
-    EXPECT_NE(signedIn.find("Set-Cookie: sluice_token=0123456789abcdef; HttpOnly; SameSite=Strict"),
-              std::string::npos);
-    EXPECT_EQ(status("/", "Cookie: a=b; sluice_token=0123456789abcdef\r\n"), 200);
-    EXPECT_EQ(status("/", "Cookie: sluice_token=0123456789abcdef0\r\n"), 401);
+    const std::string host = hostOf();  // cookies know no port, so their names have it
+    const std::string cookie = "sluice_token_" + host.substr(host.rfind(':') + 1) + "=";
+    EXPECT_NE(
+        signedIn.find("Set-Cookie: " + cookie + "0123456789abcdef; HttpOnly; SameSite=Strict"),
+        std::string::npos);
+    EXPECT_EQ(status("/", "Cookie: my_" + cookie + "1; " + cookie + "0123456789abcdef\r\n"), 200);
+    EXPECT_EQ(status("/", "Cookie: my_" + cookie + "0123456789abcdef\r\n"), 401);
+    EXPECT_EQ(status("/", "Cookie: " + cookie + "0123456789abcdef0\r\n"), 401);
 }
 
 TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
@@ -261,6 +265,11 @@ TEST_F(LiveSocketTest, ServesItsUserAlone) {
     EXPECT_THROW(LivePage(inspector_, options), std::runtime_error) << "it is in use";
     page_.reset();
     EXPECT_NE(::lstat(path_.c_str(), &status), 0) << "the end removes it";
+    start(options);
+    ASSERT_EQ(::unlink(path_.c_str()), 0);
+    const LivePage other(inspector_, options);
+    page_.reset();
+    EXPECT_EQ(::lstat(path_.c_str(), &status), 0) << "but not that of another page";
 }
 
 TEST_F(LiveSocketTest, TakesThePlaceOfADeadProgramOnly) {
@@ -315,6 +324,19 @@ TEST_F(LivePageTest, AThousandConnections) {
 }
 
 // Some bytes in time do not lengthen it.
+TEST_F(LivePageTest, TheLargestLimitsAreLimits) {
+    LiveOptions options;
+    options.interval = std::chrono::milliseconds::max();
+    options.patience = std::chrono::milliseconds::max();
+    options.maxConnections = ~std::size_t{0};
+    page_.emplace(inspector_, options);
+    EXPECT_EQ(status("/snapshot"), 200);
+    const Client stream(page_->address());
+    stream.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    EXPECT_NE(stream.read("data: "), "");
+    EXPECT_EQ(page_->statistics().skipped, 0U) << "nothing is read in a loop";
+}
+
 TEST_F(LivePageTest, SlowRequestsEnd) {
     LiveOptions options;
     options.patience = 200ms;

@@ -1,15 +1,18 @@
 """`sluice-top` against a program, by its address and by its socket."""
 
+import http.server
 import json
 import os
 import pty
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from peer import peer
 
+SNAPSHOT = {"schema": 1, "title": "t", "pid": 1, "at": 1000, "findings": [], "families": {}, "objects": [], "flows": []}
 TOP = Path(__file__).resolve().parents[2] / "src/live/sluice_top.py"
 
 
@@ -53,6 +56,31 @@ def test_a_token():
     with peer("--token", "0123456789abcdef") as program:
         assert "a token is needed" in top(program.address, "--once", code=1)
         assert "control" in top(program.address, "--once", "--token", "0123456789abcdef")
+
+
+@pytest.mark.parametrize(("body", "code"), [
+    (dict(SNAPSHOT, pid="\x1b]0;owned\x07"), 0),
+    ([1], 1),
+    ({"schema": 1}, 1),
+    (dict(SNAPSHOT, objects=[{"id": 1, "name": "x", "readings": [["sluice_bus_published", "9", "", "", ""]]}]), 1),
+    ("[" * 200_000, 1),
+])
+def test_a_strange_server_is_one_line(body, code):
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write((body if isinstance(body, str) else json.dumps(body)).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        text = top("--once", "--interval", "0.1", f"127.0.0.1:{server.server_port}", code=code)
+        server.shutdown()
+    assert "\x1b" not in text
+    assert code == 0 or text.count("\n") == 1
 
 
 def test_a_name_cannot_command_the_terminal():

@@ -29,9 +29,9 @@ struct LiveOptions {
     /// led the browser here.
     std::vector<std::string> hostNames;
     std::string title = "Sluice";
-    std::chrono::milliseconds interval{500};  ///< between two readings; at least 50 ms
-    std::size_t maxConnections = 64;          ///< a quarter of them may be open pages
-    /// How long a request may take to arrive, and its answer to be read.
+    std::chrono::milliseconds interval{500};  ///< between two readings; 50 ms to a day
+    std::size_t maxConnections = 64;          ///< 4 to 65,536; a quarter may be open pages
+    /// How long a request may take to arrive, and its answer to be read. At most a day.
     std::chrono::milliseconds patience{5000};
     /// Is called once if the address can be reached from other machines. By default, it prints to
     /// stderr.

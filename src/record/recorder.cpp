@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 #include <pthread.h>
+#include <signal.h>
 
 namespace sluice {
 
@@ -44,8 +45,14 @@ public:
     Impl(const std::string& path, const RecorderOptions& options)
         : options_(checked(options)),
           offset_(systemMinusSteady()),
-          file_(path, options.compressionLevel),
-          thread_([this] { run(); }) {}
+          file_(path, options.compressionLevel) {
+        sigset_t all{};
+        sigset_t before{};
+        sigfillset(&all);
+        (void)::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+        thread_ = std::thread([this] { run(); });
+        (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
 
     detail::RecordLane& addLane() {
         const std::lock_guard lock(mutex_);

@@ -77,6 +77,33 @@ TEST(Recorder, RecordsNothingAfterClose) {
     recorder.close();
 }
 
+/// How many threads may run a handler of SIGTERM.
+std::size_t threadsWithSignals() {
+    std::size_t count = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream status(task.path() / "status");
+        std::string word;
+        while (word != "SigBlk:" && status >> word) {
+        }
+        status >> word;
+        count += (std::stoull(word, nullptr, 16) >> (SIGTERM - 1) & 1U) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+TEST(Recorder, ItsThreadTakesNoSignal) {
+    const TemporaryFolder folder;
+    const std::size_t before = threadsWithSignals();
+    RecorderOptions options;
+    options.chunkSize = 1;
+    Recorder recorder(folder / "run.mcap", options);
+    recorder.channel<Stop>("stop")(Stop{});
+    while (recorder.statistics().written == 0) {  // until then, the thread may not have begun
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(threadsWithSignals(), before);
+}
+
 TEST(Recorder, CallsAfterCloseCountAsFailed) {
     const TemporaryFolder folder;
     for (int round = 0; round < 5; ++round) {

@@ -243,9 +243,10 @@ private:
 ///     recorder.record(bus, "control");          // or record<Scan, Stop>(bus, "control")
 ///
 /// A handler copies each message, in the order of the handlers, into a lane of bounded size. A
-/// thread of the recorder compresses and writes them, so publishers and handlers never wait for the
-/// disk. It loses messages if the disk does not keep up; statistics() and the file count them. A
-/// file that a kill or a full disk has cut is readable up to its last whole chunk.
+/// thread of the recorder, which blocks all signals, compresses and writes them, so publishers and
+/// handlers never wait for the disk. It loses messages if the disk does not keep up; statistics()
+/// and the file count them. A file that a kill or a full disk has cut is readable up to its last
+/// whole chunk.
 ///
 /// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", with the type's
 /// namespaces if the bus has another type of its name, and the sequence is the message's id. The

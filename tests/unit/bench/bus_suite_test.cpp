@@ -129,6 +129,7 @@ TEST_F(BusSuiteTest, PairsDifferInTheirFeatureAlone) {
         {"header", {}},
         {"time stamps, cached", {}},
         {"time stamps, exact ones", {}},
+        {"depth 8192", {"bound: exact, depth 8192 / exact, depth 2048"}},
         {"depth 131072", {"bound: exact, depth 131072 / exact, depth 2048"}},
         {"padding to cache lines", {}},
         {"table of handlers", {"type erasure: yes / no"}},

@@ -207,11 +207,11 @@ public:
     spdlog::filename_t rename() {
         spdlog::filename_t rotated = nextName();
         if (std::rename(name_.c_str(), rotated.c_str()) != 0) {
-            const spdlog::spdlog_ex error("Failed renaming " + name_ + " to " + rotated, errno);
+            const int reason = errno;
             if (isRemoved()) {
                 close();
             }
-            throw error;
+            throw spdlog::spdlog_ex("Failed renaming " + name_ + " to " + rotated, reason);
         }
         return rotated;
     }

@@ -2,7 +2,6 @@
 #include <sluice/inspect/flight_recorder.hpp>
 
 #include "support/testing.hpp"
-#include <support/temporary_folder.hpp>
 
 #include <algorithm>
 #include <thread>

@@ -175,6 +175,7 @@ TEST(InspectorTest, ReadsBridgesAndFunctions) {
     EXPECT_EQ(inspector.snapshot().objects.at(0).sum(heat), 42U);
 }
 
+#if defined(__cpp_exceptions)
 TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
     static constexpr MetricFamily heat{"heat", "stove", MetricFamily::Kind::gauge, false, "Heat."};
     Inspector inspector;
@@ -197,6 +198,7 @@ TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
     EXPECT_EQ(third.objects.at(0).sum(families::readFailures), 2U);
     EXPECT_EQ(third.objects.at(0).sum(heat), 42U);
 }
+#endif
 
 TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
     const SpscRing<int, 8> queue{};

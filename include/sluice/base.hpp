@@ -3,6 +3,7 @@
 // Everything public of the module base.
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/on_exit.hpp>

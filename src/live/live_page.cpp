@@ -1,5 +1,6 @@
 #include "http.hpp"
 
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/inspect/findings.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 
@@ -13,7 +14,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -83,10 +83,7 @@ public:
             options_.notice ? options_.notice(text)
                             : void(std::fprintf(stderr, "%s\n", text.c_str()));
         }
-        sigset_t all{};
-        sigset_t before{};
-        sigfillset(&all);
-        (void)::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+        const detail::BlockedSignals inherited;
         thread_ = std::thread([this] {
             const sched_param ordinary{};
             (void)::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &ordinary);
@@ -99,7 +96,6 @@ public:
                 }
             });
         });
-        (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
     ~Server() {
         http_.stop();

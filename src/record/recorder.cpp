@@ -1,5 +1,6 @@
 #include "mcap.hpp"
 
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/record/recorder.hpp>
 
 #include <condition_variable>
@@ -13,7 +14,6 @@
 
 #include <nlohmann/json.hpp>
 #include <pthread.h>
-#include <signal.h>
 
 namespace sluice {
 
@@ -46,12 +46,8 @@ public:
         : options_(checked(options)),
           offset_(systemMinusSteady()),
           file_(path, options.compressionLevel) {
-        sigset_t all{};
-        sigset_t before{};
-        sigfillset(&all);
-        (void)::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+        const detail::BlockedSignals inherited;
         thread_ = std::thread([this] { run(); });
-        (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
 
     detail::RecordLane& addLane() {

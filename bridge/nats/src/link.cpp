@@ -204,7 +204,7 @@ void completed(void* closure) {
 
 Link::Link(const NatsOptions& options, const char* name)
     : impl_(std::make_unique<Impl>(options, name)) {
-    const ScopedSignalMask mask;  // libnats begins its threads
+    const BlockedSignals mask;  // libnats begins its threads
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
@@ -368,7 +368,7 @@ void Link::subscribe(const std::string& subject, ArrivalReceiver& receiver, int 
 
 natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandler handler,
                                         void* closure, const char* queue) {
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     natsSubscription* made = nullptr;
     require(queue == nullptr
                 ? natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure)
@@ -408,7 +408,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     if (impl.isEnded.exchange(true)) {
         return true;
     }
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     (void)dropped();
     bool isComplete = false;
     // The flush shows whether the server has all published messages. Draining does not.

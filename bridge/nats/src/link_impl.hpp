@@ -1,6 +1,7 @@
 #pragma once
 
 // The part of a Link that uses libnats, for the sources of the bridge.
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -36,26 +36,9 @@ inline void require(natsStatus status, const std::string& what) {
     }
 }
 
-/// Keeps signal handlers away from its thread, and from the threads that this one starts. If a
-/// handler interrupted a write of libnats, half a message would remain on the connection, and
-/// libnats would close the link for good.
-class ScopedSignalMask {
-public:
-    ScopedSignalMask() noexcept {
-        sigset_t blocked;
-        (void)sigfillset(&blocked);
-        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
-            (void)sigdelset(&blocked, fault);
-        }
-        (void)pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-    }
-    ScopedSignalMask(const ScopedSignalMask&) = delete;
-    ScopedSignalMask& operator=(const ScopedSignalMask&) = delete;
-    ~ScopedSignalMask() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_;
-};
+/// Keeps signal handlers away from the threads of libnats. If a handler interrupted a write of
+/// libnats, half a message would remain on the connection, and libnats would close the link.
+using sluice::detail::BlockedSignals;
 
 template <auto destroy>
 struct Destroy {

@@ -60,7 +60,7 @@ OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFolder*
 }
 
 void OutboxSender::start() {
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     thread_ = std::thread([this] { run(); });
     link_.listen(*this);
 }

@@ -239,7 +239,7 @@ struct Pull::Impl {
     }
 
     void add(Priority priority, const std::string& subject, Receiver& receiver) {
-        const ScopedSignalMask mask;
+        const BlockedSignals mask;
         if (!thread.joinable()) {
             begin();
         }
@@ -258,7 +258,7 @@ struct Pull::Impl {
         if (!thread.joinable()) {
             return;
         }
-        const ScopedSignalMask mask;
+        const BlockedSignals mask;
         // Draining and unsubscribing both wake the thread. With draining, it first takes the
         // messages that have arrived. It ends when it has seen both the wake-up and `isStopped`.
         if (timeout.count() <= 0 ||

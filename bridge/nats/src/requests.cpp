@@ -19,7 +19,7 @@ void Requests::start(int backlog) {
     // Each link has an inbox of its own, because an answer arrives on each link that wants it.
     rest_.subscribe(inbox_ + ".rest.*", *this, backlog);
     high_.subscribe(inbox_ + ".high.*", *this, backlog);
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     thread_ = std::thread([this] { run(); });
 }
 

@@ -84,7 +84,7 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
     wanted.Storage = js_FileStorage;
     wanted.Replicas = options.replicas;
     wanted.Duplicates = nanoseconds(options.duplicateWindow);
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     const natsStatus status =
         js_AddStream(nullptr, contextOf(link).get(), &wanted, nullptr, nullptr);
     if (status == NATS_NO_RESPONDERS) {
@@ -120,7 +120,7 @@ OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Pri
     // Half of the ring of an import. Programs that share the work limit their orders themselves.
     wanted.MaxAckPending = options.shareWork ? 1 << 24 : options.pullBatch;
     wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     jsConsumerInfo* info = nullptr;
     require(js_AddConsumer(&info, contextOf(link).get(), streamOf(options, priority).c_str(),
                            &wanted, nullptr, nullptr),
@@ -139,7 +139,7 @@ std::optional<bool> hasImporter(Link::Impl& link, const DurableOptions& options,
     (void)jsOptions_Init(&wait);
     wait.Wait = 2000;  // milliseconds
     jsConsumerNamesList* made = nullptr;
-    const ScopedSignalMask mask;
+    const BlockedSignals mask;
     const natsStatus status = js_ConsumerNames(
         &made, contextOf(link).get(), streamOf(options, Priority::high).c_str(), &wait, nullptr);
     if (status == NATS_NOT_FOUND) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/log/backend_options.hpp>
@@ -91,8 +92,10 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
+        // A signal handler that calls exit() on the worker would wait for the worker.
+        const sluice::detail::BlockedSignals inherited;
 #if defined(__unix__)
-        const BlockSignals inherited(callersSignals_);
+        callersSignals_ = inherited.before();
 #elif defined(_WIN32)
         sluice::detail::windows::keepLoaded();
 #endif
@@ -155,24 +158,6 @@ public:
 
 private:
 #if defined(__unix__)
-    /// Blocks signals, except faults such as SIGSEGV, in threads started during its lifetime. A
-    /// signal handler that calls exit() on the worker would wait for the worker.
-    class BlockSignals {
-    public:
-        explicit BlockSignals(sigset_t& before) noexcept : before_(before) {
-            sigset_t all;
-            sigfillset(&all);
-            for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
-                sigdelset(&all, fault);
-            }
-            pthread_sigmask(SIG_BLOCK, &all, &before_);
-        }
-        ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-    private:
-        sigset_t& before_;
-    };
-
     sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
     /// The WorkerThread that runs the calling thread, or null.

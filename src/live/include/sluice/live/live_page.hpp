@@ -54,9 +54,9 @@ struct LiveStatistics {
 ///     sluice::LivePage page(inspector, {});
 ///     std::printf("%s\n", page.address().c_str());  // http://127.0.0.1:40123/
 ///
-/// One thread serves all connections and reads the inspector in each interval, also while nobody
-/// looks. No request makes it read more often. The thread has the ordinary scheduling policy,
-/// whatever the creator's, and blocks all signals.
+/// One thread serves all connections and reads the inspector in each interval, even if no browser
+/// is connected. No request makes it read more often. The thread has the ordinary scheduling
+/// policy, whatever the creator's, and blocks all signals but faults.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. The inspector
 /// must outlive the page; watched objects may come and go.

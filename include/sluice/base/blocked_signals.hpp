@@ -1,0 +1,41 @@
+#pragma once
+
+#if defined(__unix__)
+#include <csignal>
+#include <initializer_list>
+
+#include <pthread.h>
+#endif
+
+namespace sluice::detail {
+
+/// Blocks signals on the calling thread, and on threads that it starts, during its lifetime. Faults
+/// such as SIGSEGV stay as they are, so that a crash handler runs. Has no effect without POSIX.
+class BlockedSignals {
+public:
+#if defined(__unix__)
+    BlockedSignals() noexcept {
+        sigset_t all;
+        (void)sigfillset(&all);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+            (void)sigdelset(&all, fault);
+        }
+        (void)pthread_sigmask(SIG_BLOCK, &all, &before_);
+    }
+    ~BlockedSignals() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+    /// The signals that were blocked before.
+    [[nodiscard]] const sigset_t& before() const noexcept { return before_; }
+#else
+    BlockedSignals() noexcept {}
+#endif
+    BlockedSignals(const BlockedSignals&) = delete;
+    BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+#if defined(__unix__)
+private:
+    sigset_t before_;
+#endif
+};
+
+}  // namespace sluice::detail

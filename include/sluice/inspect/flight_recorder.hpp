@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/shared_registry.hpp>
 #include <sluice/base/spin_lock.hpp>
@@ -283,9 +284,10 @@ public:
     void start(AnyBus& bus, const std::string& name) {
         const std::lock_guard guard(lock_);
         detail::requireAtMost("buses of a flight recorder", sources_.size() + 1, 65535);
-        sources_.push_back({rings_, detail::TraceRings::Threads::hash(rings_),
-                            std::uint64_t{sources_.size()} << 48U, name,
-                            namesOf(static_cast<const typename AnyBus::MessageTypes*>(nullptr))});
+        sources_.push_back(
+            {rings_, detail::TraceRings::Threads::hash(rings_),
+             std::uint64_t{sources_.size()} << 48U, name,
+             detail::namesOf(static_cast<const typename AnyBus::MessageTypes*>(nullptr))});
         bus.trace().source_.store(&sources_.back(), std::memory_order_release);  // E1 start
     }
     /// The events that were recorded remain.
@@ -337,19 +339,11 @@ private:
 
     static std::size_t roundUp(std::size_t atLeast) {
         detail::requireAtMost("events of a flight recorder", atLeast, std::size_t{1} << 28U);
-        std::size_t capacity = 2;
-        while (capacity < atLeast) {
-            capacity *= 2;
-        }
-        return capacity;
+        return std::max<std::size_t>(roundUpToPowerOfTwo(atLeast), 2);
     }
     static std::int64_t steadyNow() noexcept {
         const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
         return time.count();
-    }
-    template <class... Ts>
-    static std::vector<std::string_view> namesOf(const Messages<Ts...>* types) {
-        return {detail::nameAmong<Ts>(types)...};
     }
 
     /// How the step changes the number of messages in the bus.

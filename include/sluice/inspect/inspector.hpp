@@ -73,19 +73,14 @@ using Dropped = decltype(std::declval<const T&>().dropped());
 template <class T>
 using Room = decltype(std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
 
-template <class... Ts>
-std::vector<std::string> namesOf(const Messages<Ts...>* list) {
-    return {std::string(nameAmong<Ts>(list))...};
-}
-
 template <std::size_t Count>
 void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
-             const std::vector<std::string>& types) {
+             const std::vector<std::string_view>& types) {
     using namespace families;
     for (std::size_t type = 0; type != Count; ++type) {
         for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
             const MessageCounts& counts = statistics.of(type, each);
-            const std::string& name = types[type];
+            const std::string name(types[type]);
             const char* const priority = toString(each);
             out.add(busPublished, counts.published, name, priority);
             out.add(busRejected, counts.full, name, priority, "full");
@@ -111,7 +106,8 @@ void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
 
 /// Reads a bus, or the mailbox of an active object.
 template <class List, class Traits, class Object>
-void readMailbox(ObjectReadings& out, const Object& object, const std::vector<std::string>& types) {
+void readMailbox(ObjectReadings& out, const Object& object,
+                 const std::vector<std::string_view>& types) {
     using BusType = Bus<List, Traits>;
     if constexpr (Traits::statistics) {
         readBus(out, object.statistics(), types);
@@ -136,23 +132,23 @@ void readTimes(ObjectReadings& out, const Object& object) {
 
 template <class List, class Traits>
 void readClass(ObjectReadings& out, const Bus<List, Traits>& bus,
-               const std::vector<std::string>& types) {
+               const std::vector<std::string_view>& types) {
     readMailbox<List, Traits>(out, bus, types);
 }
 template <class Derived, class List, class Traits>
 void readClass(ObjectReadings& out, const ActiveObject<Derived, List, Traits>& object,
-               const std::vector<std::string>& types) {
+               const std::vector<std::string_view>& types) {
     readMailbox<List, Traits>(out, object, types);
     readTimes(out, object);
     out.add(families::objectFailures, object.failures());
     out.add(families::objectRestarts, object.restarts());
 }
 template <class D, class L, class T>
-std::vector<std::string> typesOf(const ActiveObject<D, L, T>& /*object*/) {
+std::vector<std::string_view> typesOf(const ActiveObject<D, L, T>& /*object*/) {
     return namesOf(static_cast<const L*>(nullptr));
 }
 template <class L, class T>
-std::vector<std::string> typesOf(const Bus<L, T>& /*bus*/) {
+std::vector<std::string_view> typesOf(const Bus<L, T>& /*bus*/) {
     return namesOf(static_cast<const L*>(nullptr));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace sluice::detail {
 
@@ -54,6 +55,12 @@ template <class Type, template <class...> class List, class... Ts>
 constexpr std::string_view nameAmong(const List<Ts...>* /*list*/) noexcept {
     const bool isUnique = (int{typeName<Ts>() == typeName<Type>()} + ...) <= 1;
     return isUnique ? typeName<Type>() : fullTypeName<Type>();
+}
+
+/// Returns these names for all types of a list.
+template <template <class...> class List, class... Ts>
+std::vector<std::string_view> namesOf(const List<Ts...>* list) {
+    return {nameAmong<Ts>(list)...};
 }
 
 }  // namespace sluice::detail

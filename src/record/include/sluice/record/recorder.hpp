@@ -2,6 +2,7 @@
 
 #include <sluice/base/counter.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/record/detail/record_type.hpp>
@@ -106,11 +107,8 @@ private:
     static constexpr std::uint32_t skip = ~std::uint32_t{0};
 
     static std::size_t roundUp(std::size_t atLeast) noexcept {
-        std::size_t size = 4096;
-        while (size < atLeast && size <= ~std::size_t{0} / 4) {
-            size *= 2;
-        }
-        return size;
+        constexpr std::size_t most = ~std::size_t{0} / 4 + 1;
+        return roundUpToPowerOfTwo(std::clamp<std::size_t>(atLeast, 4096, most));
     }
     static std::size_t roundUp(const Head& head) noexcept {
         return (2 * sizeof head - 1 + head.size) / sizeof head * sizeof head;
@@ -243,7 +241,7 @@ private:
 ///     recorder.record(bus, "control");          // or record<Scan, Stop>(bus, "control")
 ///
 /// A handler copies each message, in the order of the handlers, into a lane of bounded size. A
-/// thread of the recorder, which blocks all signals, compresses and writes them, so publishers and
+/// thread of the recorder, which blocks signals, compresses and writes them, so publishers and
 /// handlers never wait for the disk. It loses messages if the disk does not keep up; statistics()
 /// and the file count them. A file that a kill or a full disk has cut is readable up to its last
 /// whole chunk.

@@ -40,7 +40,7 @@ struct Arrival {
     const char* reply;  ///< the subject for the answer; null: none
     const unsigned char* bytes;
     std::size_t size;
-    bool isNoResponder;  ///< the answer of the server to a question that nobody receives
+    bool isNoResponder;  ///< sent by the server: no program receives the question
 };
 class ArrivalReceiver {
 public:

@@ -134,5 +134,32 @@ TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
     }));
 }
 
+// Two threads wait for each other in their handlers, until one of them reaches its limit.
+TEST(BusOverflowTest, CycleOfWaitingHandlersEndsWithTheLimit) {
+    using CycleBus = Bus<TestMessages, BlockForAWhile>;
+    std::array<CycleBus, 2> buses;
+    std::array<SendResult, 2> results{};
+    SendResult result = SendResult::ok;
+    for (CycleBus& bus : buses) {
+        (void)fillUp(bus, Priority::low, result);
+    }
+    std::atomic<int> inside{0};
+    Crew crew;
+    for (std::size_t i = 0; i < 2; ++i) {
+        crew.add([&, i] {
+            buses[i].processWith(partial([&](Sample&) {
+                                     ++inside;
+                                     awaitThat([&] { return inside.load() == 2; });
+                                     results[i] = buses[1 - i].publish(Sample{}, Priority::low);
+                                 }),
+                                 1);
+        });
+    }
+    crew.start();
+    crew.join();
+    EXPECT_EQ(std::count(results.begin(), results.end(), SendResult::closed), 0);
+    EXPECT_GE(std::count(results.begin(), results.end(), SendResult::full), 1);
+}
+
 }  // namespace
 }  // namespace sluice

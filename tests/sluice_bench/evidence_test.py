@@ -95,6 +95,58 @@ def test_what_is_not_there_is_named(tree, change, complaint):
         tree.write(two(), TABLE.replace(*change), PAGE.replace(*change))
 
 
+def page_of(root):
+    evidence.write(root, root / "docs/evidence")
+    return (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_file_tells_how_it_was_measured(tree):
+    text = page_of(tree(two()))
+    for line in ("cores | 2 CPUs", "frequency | 3200 MHz", "L3 | 32768 KiB", "governor | performance", "depth | 4,096"):
+        assert f"| {line} |" in text
+    assert "| peer | 1.2 | not recorded |" in text
+    assert "| warm-ups | 3 |" in text and "| rounds | 7 rounds, " in text and "| pinning | " in text
+    assert "| subject | " in text[text.index("## Features") :]
+
+
+def test_what_the_file_does_not_know_is_not_recorded(tree):
+    environment = {**sample.ENVIRONMENT, "governor": None, "l3_kib": None}
+    text = page_of(tree(two(), environment=environment))
+    assert "| governor | not recorded |" in text and "| L3 | not recorded |" in text
+
+
+@pytest.mark.parametrize(
+    "doubtful, answer",
+    [("peer/Queue", "no** - these figures are not:\n\n- spsc, peer/Queue: UNRELIABLE: cv 0."), ("peer/Other", "yes.**")],
+)
+def test_rows_of_the_tables_are_judged_apart(tree, doubtful, answer):
+    results = [*two(), result("spsc", "peer/Other", [30.0] * 7)]
+    next(each for each in results if each["subject"] == doubtful)["flags"] = ["UNRELIABLE"]
+    more = {"credible": False, "not_credible_because": ["1 result is UNRELIABLE"], "checklist": sample.checklist()}
+    text = page_of(tree(results, **more))
+    assert f"Credible for the rows of the tables: {answer}" in text
+    assert "**Credible: no** - 1 result is UNRELIABLE." in text
+
+
+def test_a_doubt_of_the_whole_run_is_one_of_its_rows(tree):
+    text = page_of(tree(two(), credible=False, not_credible_because=["it was made up"], checklist=sample.checklist()))
+    assert "Credible for the rows of the tables: no** - the whole run: it was made up." in text
+
+
+def test_a_row_of_an_unsteady_scenario_is_named_with_the_state_of_the_machine(tree):
+    state = {"scenario": "spsc", "steady": False, "others_share": 0.04, "stolen_share": 0.01}
+    text = page_of(tree(two(), machine=[state]))
+    cause = "the machine was not steady; other processes had 4.0% of the time of the CPUs, other virtual machines 1.0%."
+    assert f"- spsc, ours/Ring: {cause}" in text and f"- spsc, peer/Queue: {cause}" in text
+
+
+@pytest.mark.parametrize("change", [("queues/spsc", "queues/later"), ("peer/Queue", "peer/Later")])
+def test_a_row_may_wait_for_its_measurement(tree, change):
+    later = ROW.replace(*change).replace(" }", ", when_measured = true }").replace("a message", "later")
+    assert "later" not in tree.write(two(), TABLE.replace(ROW, f"{ROW}, {later}"))
+    assert "| later |" in tree.write(two(), TABLE.replace(ROW, f"{ROW}, {later.replace(*change[::-1])}"))
+
+
 @pytest.fixture(scope="module")
 def of_the_tree():
     return evidence.Evidence(ROOT / "docs/evidence")

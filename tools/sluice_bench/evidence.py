@@ -11,7 +11,7 @@ A table of tables.toml has a header, a template for the cells of its rows, and r
 scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours, `b` the one to compare
 with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
 the raw file, `{version}` for the version of `b` in brackets, and `{word}` for any other word of the row. A table may take the rows of another one
-(`rows_of`), or those of them that have a word (`rows_with`). The tables `files` and `counts` are there without a description.
+(`rows_of`), or those of them that have a word (`rows_with`). A row with `when_measured = true` is left out until a raw file holds all of it. The tables `files` and `counts` are there without a description.
 A table with a `picture` is drawn into that file instead: a chart of the times of `a`, `b` and, if it is there, `c`.
 """
 
@@ -21,7 +21,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import contents, markdown, overview, reproduce
+from . import conditions, contents, markdown, overview, reproduce
 from .measure import figure_text, significant
 from .record import BadInput, is_invalid, load, rejected_share, stat
 
@@ -123,6 +123,19 @@ class Evidence:
             raise BadInput(f"{self.folder}: {scenario} is in {', '.join(found) or 'no file'}")
         return next(iter(found.values()))
 
+    def rows(self, wanted):
+        """The rows of a table, without those that wait for a raw file."""
+        rows = self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]
+        rows = [row for row in rows if "rows_with" not in wanted or wanted["rows_with"] in row]
+        return [row for row in rows if not row.get("when_measured") or self.is_measured(row)]
+
+    def is_measured(self, row):
+        named = {name for letter, name in row.items() if len(letter) == 1 and name != ABSENT}
+        return any(
+            named <= {each["subject"] for each in record.results if f"{each['suite']}/{each['scenario']}" == row["scenario"]}
+            for record in self.records.values()
+        )
+
     def words(self, row):
         """The values that the templates of a row may name."""
         words = dict(row)
@@ -146,7 +159,7 @@ class Evidence:
 
     def files(self):
         """The raw files and the machines that measured them, as the lines of a table."""
-        header = ["file", "suite", "measured", "processor", "compiler", "commit", "clock, ns", "credible"]
+        header = ["file", "suite", "measured", "processor", "compiler", "commit", "clock, ns", "credible", "credible for the rows of the tables"]
         lines = [
             [
                 f"[{name}]({name}.md)",
@@ -157,10 +170,16 @@ class Evidence:
                 str(record.environment.get("git_commit"))[:12],
                 significant(record.environment["clock_ns"]),
                 "no" if record.doubts else "yes",
+                self.credible_rows(record),
             ]
             for name, record in self.records.items()
         ]
         return markdown.table(header, lines)
+
+    def credible_rows(self, record):
+        rows = [row for table in self.tables.values() for row in self.rows(table)]
+        answer = re.search(r": (yes|no)", conditions.verdict(record, rows)[0])
+        return answer[1] if answer else ABSENT
 
     def counts(self):
         """The counts of `./dev count`, as the lines of a table."""
@@ -180,12 +199,10 @@ class Evidence:
         if name not in self.tables:
             raise BadInput(f"{self.folder}: tables.toml has no table '{name}'")
         wanted = self.tables[name]
-        rows = self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]
-        rows = [row for row in rows if "rows_with" not in wanted or wanted["rows_with"] in row]
         try:
             lines = [
                 [cell.format_map(self.words(row)) for cell in row.get("cells", wanted.get("cells"))]
-                for row in rows
+                for row in self.rows(wanted)
             ]
         except (KeyError, AttributeError, TypeError) as error:
             raise BadInput(f"{self.folder}: table '{name}': {error}") from None
@@ -201,7 +218,7 @@ class Evidence:
     def picture(self, wanted):
         """A chart of the rows of a table, each from the file that holds it."""
         rows = []
-        for each in self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]:
+        for each in self.rows(wanted):
             drawn = overview.rows_of(self.record_of(each["scenario"]), [each], wanted.get("language", "work"))
             if not drawn:
                 raise BadInput(f"{self.folder}: {each['scenario']} was run without a subject of the chart")
@@ -216,16 +233,15 @@ class Evidence:
             if PLACE.search(text):
                 found[page] = self.fill(text)
         for name, record in self.records.items():
-            found[self.folder / f"{name}.md"] = of_record(name, record)
+            rows = [row for table in self.tables.values() for row in self.rows(table)]
+            found[self.folder / f"{name}.md"] = of_record(name, record, rows)
         return found
 
 
-def of_record(name, record):
-    """The page of one raw file: where it comes from, and all of its figures."""
-    environment = record.environment
-    told = ("cpu", "kernel", "compiler", "flags", "git_commit", "started_at")
-    facts = [[each.replace("_", " "), str(environment.get(each))] for each in told]
+def of_record(name, record, rows):
+    """The page of one raw file: where it comes from, how it was measured, and all of its figures."""
     source = f"{name}{RAW}"
+    peers = conditions.peers(record)
     lines = [
         f"# Measured: {name}",
         "",
@@ -235,13 +251,15 @@ def of_record(name, record):
         "",
         f"    ./dev bench {reproduce.command(record)}",
         "",
-        *markdown.table(["measured on", ""], facts, "---"),
+        *markdown.table(["measured on", ""], conditions.facts(record), "---"),
         "",
-        "",
+        *([*peers, ""] if peers else []),
+        *conditions.verdict(record, rows),
     ]
     if record.unsteady:
-        lines[-1:] = [f"The machine was not steady during: {', '.join(record.unsteady)}.", "", ""]
-    return "\n".join(lines) + markdown.of_record(record).replace("\n### ", "\n## ")
+        lines += [f"The machine was not steady during: {', '.join(record.unsteady)}.", ""]
+    figures = markdown.of_record(record).replace("\n### ", "\n## ").rstrip("\n")
+    return "\n".join([*lines, figures, "", *conditions.features(record)])
 
 
 def write(root, folder):

@@ -1,0 +1,165 @@
+"""How a file was measured, and whether the rows of the tables are credible: only what the file itself says."""
+
+from . import contents, markdown
+from .measure import figure_text
+from .record import ARE_INVALID, ARE_UNRELIABLE, counted, is_invalid, is_ranked, rounds, stat, unit
+
+UNKNOWN = "not recorded"
+
+# The endings of the doubts that concern single results or scenarios. Any other concerns the whole run.
+OF_SINGLE_ROWS = (ARE_INVALID, ARE_UNRELIABLE, "ran while others used the CPUs")
+
+
+def facts(record):
+    """The conditions of the measurement, as the lines of a table."""
+    environment, run = record.environment, record.run
+    told = {
+        "cpu": environment.get("cpu"),
+        "cores": cores(environment),
+        "frequency": amount(environment.get("mhz"), "MHz"),
+        "L3": amount(environment.get("l3_kib"), "KiB"),
+        "governor": environment.get("governor"),
+        "virtual machine": spoken(environment.get("virtual_machine")),
+        "kernel": environment.get("kernel"),
+        "compiler": environment.get("compiler"),
+        "flags": environment.get("flags"),
+        "cost of reading the clock": amount(environment.get("clock_ns"), "ns"),
+        "warm-ups": spoken(run.get("warmups")),
+        "rounds": record.rounds_text,
+        "order": run.get("order"),
+        "depth": depth(record),
+        "pinning": pinning(record),
+        "unequal features": unequal(record),
+        "git commit": environment.get("git_commit"),
+        "started at": environment.get("started_at"),
+    }
+    return [[name, UNKNOWN if value is None else str(value)] for name, value in told.items()]
+
+
+def spoken(value):
+    return None if value is None else contents.spoken(value)
+
+
+def amount(value, name):
+    return None if value is None else f"{value:.10g} {name}"
+
+
+def cores(environment):
+    cpus, places = environment.get("cpus"), environment.get("topology") or []
+    if cpus is None:
+        return None
+    found = {(each.get("package"), each.get("core")) for each in places if each.get("cpu") in cpus}
+    of_cores = f", of {counted(len(found), 'core')}" if len(places) >= len(cpus) else ""
+    return f"{counted(len(cpus), 'CPU')}{of_cores}"
+
+
+def depth(record):
+    found = {each["params"].get("capacity") for each in record.results} - {None}
+    return ", ".join(f"{each:,}" for each in sorted(found)) or None
+
+
+def pinning(record):
+    if "unpinned" not in record.run:
+        return None
+    if record.run["unpinned"]:
+        return "no thread was tied to a CPU"
+    pair = record.environment.get("main_pair") or {}
+    nearest = f"; two threads: CPUs {' and '.join(map(str, pair['cpus']))}, {pair['distance']}" if pair else ""
+    return f"each thread tied to its CPU{nearest}"
+
+
+def unequal(record):
+    known = [each for each in record.comparisons if "feature_differences" in each]
+    if not known:
+        return None
+    number = sum(bool(each["feature_differences"]) for each in known)
+    return f"{number} of {counted(len(known), 'comparison')}; the features stand at the end of this page"
+
+
+def peers(record):
+    """The versions of the libraries beside ours, as the lines of a table."""
+    found = {}
+    for each in record.subjects:
+        if each["present"] and not each["ours"]:
+            version = (each.get("version") or UNKNOWN).replace("_", ".")
+            prebuilt = each.get("prebuilt")
+            line = (each["library"], version, UNKNOWN if prebuilt is None else contents.spoken(prebuilt))
+            found.setdefault(line, each["id"])
+    return markdown.table(["other library", "version", "prebuilt"], map(list, found), "---") if found else []
+
+
+def features(record):
+    """What the subjects promise, where it differs."""
+    names, rows, shared = contents.features(record)
+    measured = {each["subject"] for each in record.results}
+    lines = [[cells[0][0], *(cell[0] for cell in cells[1:-1])] for cells in rows if cells[0][0] in measured]
+    text = ["## Features", "", *markdown.table(["subject", *names], lines, "---"), ""]
+    return [*text, f"The same for all: {shared}.", ""] if shared else text
+
+
+def doubtful(record, rows):
+    """(scenario, subject, cause) of each figure in these rows of the tables that is not credible."""
+    shown = {(row["scenario"], name) for row in rows if "scenario" in row for letter, name in row.items() if len(letter) == 1}
+    found = []
+    for each in record.results:
+        if (f"{each['suite']}/{each['scenario']}", each["subject"]) in shown and is_ranked(each["kind"]):
+            causes = causes_of(record, each)
+            if causes:
+                found.append((each["scenario"], each["subject"], "; ".join(causes)))
+    return found
+
+
+def causes_of(record, result):
+    if is_invalid(result):
+        return [f"INVALID: {result.get('error') or UNKNOWN}"]
+    causes = []
+    state = next((each for each in record.machine if each["scenario"] == result["scenario"]), {})
+    if "UNRELIABLE" in result["flags"]:
+        causes.append(f"UNRELIABLE: {spread(result)}")
+    if result["scenario"] in record.unsteady:
+        causes.append("the machine was not steady")
+    return [*causes, *machine(state)] if causes else []
+
+
+def spread(result):
+    """How far the rounds differ, and what the file knows of the round farthest from the median."""
+    values, cv = rounds(result), stat(result, "cv")
+    low, high = (figure_text(result, value) for value in (min(values), max(values)))
+    text = f"cv {UNKNOWN if cv is None else format(cv, '.2f')}, {counted(len(values), 'round')} of {low} to {high}"
+    middle = stat(result, "median")
+    far = max(result.get("rounds", []), key=lambda each: abs((each.get(unit(result)) or middle) - middle), default={})
+    if "involuntary_switches" in far:
+        text += f", {far['involuntary_switches']} involuntary context switches in the round farthest from the median"
+    return text
+
+
+def machine(state):
+    told = {"others_share": "other processes had {:.1%} of the time of the CPUs", "stolen_share": "other virtual machines {:.1%}"}
+    found = [text.format(state[name]) for name, text in told.items() if state.get(name) is not None]
+    line = state.get("line_one_way_ns")
+    if line:
+        found.append(f"a cache line took {line['min']:.3g} to {line['max']:.3g} ns from CPU to CPU")
+    return [", ".join(found)] if found else []
+
+
+def verdict(record, rows):
+    """Whether the rows of the tables are credible, even if other results of the file are not."""
+    rows = [row for row in rows if "scenario" in row and any(shows(record, row, letter) for letter in row)]
+    start = "**Credible for the rows of the tables:"
+    if not rows:
+        return [f"{start}** no table has a row of this file.", ""]
+    whole = [doubt for doubt in record.doubts if not doubt.endswith(OF_SINGLE_ROWS)]
+    found = doubtful(record, rows)
+    if not whole and not found:
+        return [f"{start} yes.**", ""]
+    reason = f"the whole run: {markdown.as_code('; '.join(whole))}." if whole else "these figures are not:"
+    lines = [f"- {scenario}, {subject}: {cause}." for scenario, subject, cause in found]
+    return [f"{start} no** - {reason}", "", *lines, *([""] if lines else [])]
+
+
+def shows(record, row, letter):
+    """Whether this letter of a row names a result of the file."""
+    return len(letter) == 1 and any(
+        row["scenario"] == f"{each['suite']}/{each['scenario']}" and row[letter] == each["subject"]
+        for each in record.results
+    )

@@ -55,6 +55,66 @@ def test_the_gate_can_fail_for_what_is_undecided_or_missing(run, saved, monkeypa
     assert "1 missing in ten_times_slower.json" in err
 
 
+def google(times, median=None, unit="ns", context=None, **more):
+    """A file of Google Benchmark with one benchmark: repetitions, and an aggregate if there is a median."""
+    run = {"run_name": "BM_push/64", "time_unit": unit, "cpu_time": 1.0}
+    runs = [{**run, "name": "BM_push/64", "run_type": "iteration", "real_time": each, **more} for each in times]
+    if median:
+        aggregate = {"name": "BM_push/64_median", "run_type": "aggregate", "aggregate_name": "median"}
+        runs.append({**run, **aggregate, "real_time": median})
+    return {"context": context or {"num_cpus": 2}, "benchmarks": runs}
+
+
+ROUNDS = [10.0, 10.1, 10.2, 9.9, 9.8, 10.3]
+SLOWER = [each * 1.3 for each in ROUNDS]
+
+
+@pytest.mark.parametrize(
+    "new, status, word",
+    [
+        (google(ROUNDS), 0, "pass"),
+        (google([each / 1000 for each in ROUNDS], unit="us"), 0, "pass"),
+        (google(SLOWER), 1, "**regression**"),
+        (google(SLOWER, median=13.0), 1, "**regression**"),
+        (google([], median=13.0), 3, "1 repetition"),
+        (google([13.0]), 3, "1 repetition"),
+        (google(SLOWER, error_occurred=True), 1, "regression (invalid)"),
+        ({"context": {"num_cpus": 2}, "benchmarks": [{"name": "BM_other", "real_time": 1.0}]}, 2, ""),
+    ],
+)
+def test_the_gate_reads_files_of_google_benchmark(run, saved, new, status, word):
+    base, fresh = saved(google(ROUNDS), "base.json"), saved(new, "new.json")
+    found, out, _ = run("gate", fresh, "--baseline", base, "--undecided", "fail")
+    assert found == status
+    assert word.replace("1 repetition", "no median, and") in out
+
+
+def test_the_gate_takes_the_median_if_repetitions_are_missing(run, saved):
+    base = saved(google([], median=10.0), "base.json")
+    assert run("gate", saved(google([], median=10.4), "new.json"), "--baseline", base)[0] == 0
+    assert run("gate", saved(google([], median=10.6), "new.json"), "--baseline", base)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        google([0.0]),
+        google(["fast"]),
+        google([1.0], unit="weeks"),
+        google([]),
+        google([1.0], context={"num_cpus": 64}),
+        google([1.0], context={"num_cpus": 2, "credible": False}),
+        {"context": {}, "benchmarks": [7]},
+        {"benchmarks": 7},
+        run_of(1),
+    ],
+)
+def test_the_gate_refuses_nonsense_beside_google_benchmark(run, saved, nonsense):
+    base, new = saved(google([1.0]), "base.json"), saved(nonsense, "new.json")
+    status, out, err = run("gate", new, "--baseline", base)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+
+
 def test_compares_in_markdown(run, saved, tmp_path):
     base, new = saved(run_of(1), "base.json"), saved(run_of(2, 2.0), "new.json")
     status, out, _ = run("compare", base, new)

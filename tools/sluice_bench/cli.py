@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from . import doctor, facts
-from .record import BadInput, load
+from .record import BadInput, content_of, load
 
 FAILED = 1
 USAGE = 2
@@ -82,14 +82,25 @@ def trend(options):
 def gate(options):
     from . import compare as comparing
     from . import gate as gating
-    from . import markdown
+    from . import google, markdown
 
-    base, new = load(options.baseline), load(options.file)
-    judgements = gating.gate(base, new, options.threshold, options.metric)
-    notes = [
-        f"metric {options.metric}, threshold {options.threshold:.1%}",
-        *comparing.notes(base, new, options.metric),
-    ]
+    first, second = content_of(options.baseline), content_of(options.file)
+    if google.is_google(first) != google.is_google(second):
+        raise BadInput(f"only one of {options.baseline} and {options.file} is in the format of Google Benchmark")
+    if google.is_google(first):
+        if options.metric != "time":
+            raise BadInput(f"the format of Google Benchmark has no metric '{options.metric}'")
+        base, new = (
+            google.GoogleFile(content, Path(path).name)
+            for content, path in ((first, options.baseline), (second, options.file))
+        )
+        judgements = google.gate(base, new, options.threshold)
+        differences = google.notes(base, new)
+    else:
+        base, new = load(options.baseline), load(options.file)
+        judgements = gating.gate(base, new, options.threshold, options.metric)
+        differences = comparing.notes(base, new, options.metric)
+    notes = [f"metric {options.metric}, threshold {options.threshold:.1%}", *differences]
     write(options.markdown, markdown.of_comparison(base, new, judgements, notes))
     slower = sum(each.outcome == "regression" for each in judgements)
     missing = sum(each.change.problem == "missing" for each in judgements)

@@ -62,7 +62,7 @@ def figures(result):
 def of_comparison(base, new, lines, notes):
     """`lines` are changes, or judgements of changes."""
     text = [f"`{base.source}` -> `{new.source}`, new / base: above 1 it takes longer.", ""]
-    text += [f"- {record.source}: {credibility(record)}" for record in (base, new)]
+    text += [f"- {record.source}: {credibility(record)}" for record in (base, new) if record.doubts is not None]
     text += [f"- {note}" for note in notes]
     text.append("")
     ordered = sorted(lines, key=lambda line: rank(word_of(line)))

@@ -199,6 +199,14 @@ def marks(results):
 
 def load(path):
     """Reads a file that the program wrote, as it is or compressed by xz."""
+    content = content_of(path)
+    check_schema(content, path)
+    check_meaning(content, path)
+    return Record(content, Path(path).name)
+
+
+def content_of(path):
+    """The JSON of a file."""
     opened = lzma.open if Path(path).suffix == ".xz" else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:
@@ -215,9 +223,7 @@ def load(path):
         raise BadInput(f"{path}: not JSON: {one_line(str(error))}") from None
     except RecursionError:
         raise BadInput(f"{path}: nested too deeply") from None
-    check_schema(content, path)
-    check_meaning(content, path)
-    return Record(content, Path(path).name)
+    return content
 
 
 def refuse_constant(name):

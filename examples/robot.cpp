@@ -4,7 +4,6 @@
 
 #include <sluice/actor.hpp>
 #include <sluice/inspect/inspector.hpp>
-#include <sluice/inspect/machine_graph.hpp>
 #include <sluice/inspect/watchdog.hpp>
 
 #if defined(ROBOT_HAS_LIVE)
@@ -316,8 +315,6 @@ int main(int argc, char** argv) {
     if (argc == 3 && std::string_view(argv[1]) == "--record") {
         return recordAndReplay(argv[2], expected);
     }
-    sluice::writeGraph<Motor::Machine>(
-        [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
     const std::vector<std::string> rehearsal = rehearse(1);
     print("step by step", rehearsal);
     const std::vector<std::string> again = rehearse(1);

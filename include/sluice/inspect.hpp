@@ -5,7 +5,6 @@
 #include <sluice/inspect/findings.hpp>
 #include <sluice/inspect/flight_recorder.hpp>
 #include <sluice/inspect/inspector.hpp>
-#include <sluice/inspect/machine_graph.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/inspect/snapshot.hpp>
 #include <sluice/inspect/watchdog.hpp>

@@ -252,7 +252,6 @@ using sluice::storeMax;
 using sluice::toString;
 using sluice::truncateToFit;
 using sluice::unlimited;
-using sluice::writeGraph;
 using sluice::writeMetrics;
 }  // namespace sluice
 

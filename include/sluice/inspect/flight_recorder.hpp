@@ -10,7 +10,7 @@
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/inspect/detail/perfetto_writer.hpp>
-#include <sluice/inspect/machine_graph.hpp>
+#include <sluice/inspect/detail/type_name.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,6 @@
 #include "support/dice.hpp"
 
 #include <sluice/actor/state_machine.hpp>
-#include <sluice/inspect/machine_graph.hpp>
 
 #include "support/testing.hpp"
 
@@ -97,63 +96,12 @@ namespace machines {
 
 using namespace test;
 
-TEST(StateMachineGraphTest, IsTextForGraphviz) {
-    std::string text;
-    writeGraph<Machine>([&text](std::string_view piece) { text += piece; });
-    for (const char* const line :
-         {"digraph machine {\n", "  subgraph cluster_s1 {\n  label=\"Working (history)\";\n",
-          "  i1 [shape=point]; i1 -> s0;\n",
-          "  i6 [shape=point]; i6 -> s0;\n",  // 6 states: the machine's own point
-          "  s0 [label=\"Standing\"];\n", "  s5 [label=\"Broken\"];\n",
-          "  s0 -> s2 [label=\"Start [isClear] / drive\", lhead=cluster_s3];\n",
-          "  s0 -> s0 [label=\"Start / beep\", style=dashed];\n",
-          "  s2 -> s4 [label=\"Faster [isMuch] / note\"];\n",
-          "  s0 -> s5 [label=\"Fault\", ltail=cluster_s1];\n",
-          "  s4 -> s2 [label=\"Outward\"];\n",  // to a state around it: no border is crossed
-          "  s5 -> s5 [label=\"Start / deferred\", style=dashed];\n"}) {
-        EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
-    }
-}
-
 struct Left {
     struct Same {};
 };
 struct Right {
     struct Same {};
 };
-template <class Of>
-struct Waiting {};
-
-TEST(StateMachineGraphTest, StatesOfOneNameAreDifferentNodes) {
-    using Ring = Transitions<On<Left::Same, Start, Right::Same>,
-                             On<Right::Same, Start, Waiting<Left::Same>>>;
-    std::string text;
-    writeGraph<StateMachine<Robot, Left::Same, Ring>>(
-        [&text](std::string_view piece) { text += piece; });
-    EXPECT_NE(text.find("  s0 -> s1 [label=\"Start\"];\n  s1 -> s2 [label"), std::string::npos)
-        << text;
-    EXPECT_NE(text.find("  s2 [label=\"Waiting<"), std::string::npos) << text;
-}
-
-template <char Letter, class T>
-struct Key {};
-struct Panel {
-    void operator->() {}
-    void operator()() {}
-    bool operator!() const { return true; }
-};
-
-TEST(StateMachineGraphTest, BracketsInNamesEndNoName) {
-    struct Off {};
-    using Rows = Transitions < Stay < Off, Key<'>', Left::Same>, Do < &Panel::operator->>>,
-          Stay<Off, Key<']', int>, If<&Panel::operator!>, Do<&Panel::operator()>>>;
-    std::string text;
-    writeGraph<StateMachine<Panel, Off, Rows>>([&text](std::string_view piece) { text += piece; });
-    EXPECT_NE(text.find("[label=\"Key<'>', "), std::string::npos) << text;
-    EXPECT_NE(text.find(" / operator->\","), std::string::npos) << text;
-    EXPECT_NE(text.find("[label=\"Key<']', int> [operator!] / operator()\","), std::string::npos)
-        << text;
-}
 
 struct Caller {
     void* machine = nullptr;

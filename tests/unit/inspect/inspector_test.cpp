@@ -39,6 +39,14 @@ ObjectReadings readingsOf(const Object& object) {
     return inspector.snapshot().objects.at(0);
 }
 
+template <char Letter, class T>
+struct Key {};
+
+TEST(TypeNameTest, ABracketInANameEndsNoName) {
+    EXPECT_EQ((detail::typeName<Key<'>', int>>()), "Key<'>', int>");
+    EXPECT_EQ((detail::typeName<Key<']', int>>()), "Key<']', int>");
+}
+
 TEST(InspectorTest, ReadsABus) {
     TestBus<24> bus;
     for (int i = 0; i < 7; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/inspect/machine_graph.hpp>
+#include <sluice/inspect/detail/type_name.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/schema_hash.hpp>
 

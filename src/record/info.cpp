@@ -1,11 +1,10 @@
-// sluice-info FILE...: prints what a recording contains.
+// sluice-info FILE: prints what a recording contains.
 
-#include <sluice/record/replay.hpp>
+#include <sluice/record/detail/mcap.hpp>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 namespace {
 
@@ -17,36 +16,53 @@ std::string printable(std::string text) {
     return text;
 }
 
+/// Returns whether the recording is complete.
+bool print(const char* path) {
+    sluice::detail::mcap::Reader file(path);
+    std::map<std::uint16_t, unsigned long long> counts;
+    unsigned long long sum = 0;
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t last = 0;
+    for (sluice::detail::mcap::Message message; file.next(message); ++sum) {
+        ++counts[message.channel];
+        first = std::min(first, message.logTime);
+        last = std::max(last, message.logTime);
+    }
+    std::printf("%s: %s\n%llu messages", path,
+                !file.hasEnd()        ? "cut: the end of the recording is missing"
+                : file.damaged() != 0 ? "damaged: parts of the recording were skipped"
+                                      : "complete",
+                sum);
+    if (sum != 0) {
+        std::printf(" in %.3f s, from %.3f s since 1970 on",
+                    static_cast<double>(last - first) / 1e9, static_cast<double>(first) / 1e9);
+    }
+    std::puts("");
+    for (const auto& [id, channel] : file.channels()) {
+        std::printf("%12llu  %s  %s  %s", counts[id], printable(channel.topic).c_str(),
+                    printable(channel.schemaName).c_str(), printable(channel.encoding).c_str());
+        for (const auto& [key, value] : channel.metadata) {
+            std::printf("  %s=%s", printable(key).c_str(), printable(value).c_str());
+        }
+        std::puts("");
+    }
+    for (const auto& [what, count] : file.lost()) {
+        std::printf("%12s  %s\n", printable(count).c_str(), printable(what).c_str());
+    }
+    return file.hasEnd() && file.damaged() == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        std::fputs("usage: sluice-info FILE...\n", stderr);
+    if (argc != 2) {
+        std::fputs("usage: sluice-info FILE\n", stderr);
         return 2;
     }
-    bool isComplete = true;
-    for (int i = 1; i < argc; ++i) {
-        try {
-            const sluice::RecordingInfo info = sluice::recordingInfo(argv[i]);
-            const std::chrono::duration<double> length = info.last - info.first;
-            std::printf("%s: %s\n%llu messages in %.3f s, from %.3f s since 1970 on\n", argv[i],
-                        toString(info.end), static_cast<unsigned long long>(info.messages),
-                        length.count(),
-                        std::chrono::duration<double>(info.first.time_since_epoch()).count());
-            for (const sluice::RecordingTopic& each : info.topics) {
-                std::printf("%12llu  %s  %s  %s  %s\n",
-                            static_cast<unsigned long long>(each.messages),
-                            printable(each.topic).c_str(), printable(each.type).c_str(),
-                            printable(each.priority).c_str(), printable(each.encoding).c_str());
-            }
-            for (const auto& [what, count] : info.lost) {
-                std::printf("%12s  %s\n", printable(count).c_str(), printable(what).c_str());
-            }
-            isComplete = isComplete && info.end == sluice::RecordingEnd::complete;
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
-            return 1;
-        }
+    try {
+        return print(argv[1]) ? 0 : 1;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
     }
-    return isComplete ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-#include "mcap.hpp"
+#include <sluice/record/detail/mcap.hpp>
 
 #include <sluice/base/version.hpp>
 

@@ -1,13 +1,7 @@
-#include "mcap.hpp"
-
 #include <sluice/record/replay.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <iterator>
-#include <map>
-#include <mutex>
 
 #include <nlohmann/json.hpp>
 
@@ -29,12 +23,6 @@ std::string valueOf(const detail::mcap::Pairs& pairs, std::string_view key) {
         }
     }
     return {};
-}
-
-RecordingEnd endOf(const detail::mcap::Reader& file) noexcept {
-    return !file.hasEnd()        ? RecordingEnd::cut
-           : file.damaged() != 0 ? RecordingEnd::damaged
-                                 : RecordingEnd::complete;
 }
 
 using Json = nlohmann::json;
@@ -77,214 +65,124 @@ const char* toString(RecordingEnd end) noexcept {
     return "unknown";
 }
 
-RecordingInfo recordingInfo(const std::string& path) {
-    detail::mcap::Reader file(path);
-    RecordingInfo info;
-    std::map<std::uint16_t, std::uint64_t> counts;
-    Time first = Time::max();
-    Time last{0};
-    for (detail::mcap::Message message; file.next(message);) {
-        ++counts[message.channel];
-        ++info.messages;
-        first = std::min(first, timeOf(message.logTime));
-        last = std::max(last, timeOf(message.logTime));
-    }
-    const auto toSystem = [](Time time) {
-        using System = std::chrono::system_clock;
-        return System::time_point(std::chrono::duration_cast<System::duration>(time));
-    };
-    info.first = toSystem(info.messages == 0 ? Time(0) : first);
-    info.last = toSystem(last);
-    for (const auto& [id, channel] : file.channels()) {
-        info.topics.push_back({channel.topic, channel.schemaName, channel.encoding,
-                               valueOf(channel.metadata, "priority"), counts[id]});
-    }
-    info.lost = file.lost();
-    info.end = endOf(file);
-    return info;
-}
-
-class Replay::Impl {
-public:
-    Impl(const std::string& path, const ReplayOptions& options) : options_(options), file_(path) {}
-
-    void add(const std::string& topic, detail::RecordType&& type, Deliver deliver) {
-        receivers_.push_back({topic, std::move(type), std::move(deliver)});
-        routes_.clear();
-    }
-
-    ReplayStep step() {
-        while (load()) {
-            SendResult result = SendResult::ok;
-            const wire::DecodeError error = deliver(result);
-            if (error == wire::DecodeError::none && result == SendResult::full) {
-                return ReplayStep::full;
-            }
-            lastTime_ = timeOf(message_.logTime);
-            isLoaded_ = false;
-            if (error == wire::DecodeError::none && result == SendResult::ok) {
-                ++counts_.delivered;
-                return ReplayStep::delivered;
-            }
-            ++(error != wire::DecodeError::none ? counts_.undecodable : counts_.refused);
-        }
-        return ReplayStep::end;
-    }
-
-    Time delay() {
-        return load() && hasFirst_ && lastTime_ >= Time(0)
-                   ? std::max(timeOf(message_.logTime) - lastTime_, Time(0))
-                   : Time(0);
-    }
-
-    bool run() {
-        using Clock = std::chrono::steady_clock;
-        const auto begin = Clock::now();
-        const auto waitUntil = [&](Clock::time_point time) {
-            std::unique_lock lock(mutex_);
-            return wake_.wait_until(lock, time, [this] { return isStopped_.load(); });
-        };
-        Time firstOfRun(-1);
-        while (!isStopped_ && load()) {
-            const Time time = timeOf(message_.logTime);
-            firstOfRun = firstOfRun < Time(0) ? time : firstOfRun;
-            if (options_.speed > 0) {
-                const double wait =
-                    static_cast<double>((time - firstOfRun).count()) / options_.speed;
-                constexpr double year = 3.2e16;
-                if (waitUntil(begin + Time(static_cast<Time::rep>(std::clamp(wait, 0.0, year))))) {
-                    break;
-                }
-            }
-            if (step() == ReplayStep::full) {
-                (void)waitUntil(Clock::now() + std::chrono::microseconds(100));
-            }
-        }
-        return !isStopped_.exchange(false);
-    }
-
-    void stop() noexcept {
-        const std::lock_guard lock(mutex_);
-        isStopped_ = true;
-        wake_.notify_all();
-    }
-
-    [[nodiscard]] ReplayStatistics statistics() const noexcept { return counts_; }
-    [[nodiscard]] RecordingEnd end() const noexcept {
-        return isAtEnd_ ? endOf(file_) : RecordingEnd::unknown;
-    }
-
-private:
-    struct Receiver {
-        std::string topic;
-        detail::RecordType type;
-        Deliver deliver;
-    };
-
-    /// Reads the next message that has a receiver, unless one is loaded already.
-    bool load() {
-        while (!isLoaded_ && !isAtEnd_) {
-            if (!file_.next(message_)) {
-                isAtEnd_ = true;
-                break;
-            }
-            const Time time = timeOf(message_.logTime);
-            firstTime_ = std::exchange(hasFirst_, true) ? firstTime_ : time;
-            // The first message of a file need not be the oldest.
-            const bool isIn = (options_.from <= Time(0) || time - firstTime_ >= options_.from) &&
-                              time - firstTime_ <= options_.to;
-            isLoaded_ = isIn && receiver() != nullptr;
-            counts_.unmatched += isIn && !isLoaded_ ? 1 : 0;
-        }
-        return isLoaded_;
-    }
-
-    /// The receiver of the message, or null.
-    Receiver* receiver() {
-        const auto [route, isNew] = routes_.try_emplace(message_.channel, nullptr);
-        if (isNew) {
-            const detail::mcap::Channel& channel = file_.channel(message_.channel);
-            const std::string hash = valueOf(channel.metadata, "schema_hash");
-            const auto isOf = [&](const Receiver& each) {
-                const bool isName = each.topic.empty()
-                                        ? each.type.name == channel.schemaName ||
-                                              each.type.fullName == channel.schemaName
-                                        : each.topic == channel.topic;
-                return isName &&
-                       (!each.type.needsSameHash || hash == std::to_string(each.type.hash));
-            };
-            const auto found = std::find_if(receivers_.begin(), receivers_.end(), isOf);
-            route->second = found == receivers_.end() ? nullptr : &*found;
-        }
-        return route->second;
-    }
-
-    wire::DecodeError deliver(SendResult& result) {
-        const detail::mcap::Channel& channel = file_.channel(message_.channel);
-        std::string packed;
-        std::string_view data = message_.data;
-        if (channel.encoding == "json") {
-            packed = packOf(data);
-            data = packed;
-        } else if (channel.encoding != "msgpack") {
-            return wire::DecodeError::foreignForm;
-        }
-        const std::string name = valueOf(channel.metadata, "priority");
-        const Priority priority = name == "high"  ? Priority::high
-                                  : name == "low" ? Priority::low
-                                                  : Priority::medium;
-        return receiver()->deliver(reinterpret_cast<const unsigned char*>(data.data()), data.size(),
-                                   priority, result);
-    }
-
-    const ReplayOptions options_;
-    detail::mcap::Reader file_;
-    std::vector<Receiver> receivers_;
-    std::map<std::uint16_t, Receiver*> routes_;  // from channels
-    detail::mcap::Message message_;
-    bool isLoaded_ = false;
-    bool isAtEnd_ = false;
-    bool hasFirst_ = false;
-    Time firstTime_{0};
-    Time lastTime_{-1};  // of the last delivered message; negative: none
-    ReplayStatistics counts_;
-
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::atomic<bool> isStopped_{false};
-};
-
 Replay::Replay(const std::string& path, const ReplayOptions& options)
-    : impl_(std::make_unique<Impl>(path, options)) {
+    : options_(options), file_(path) {
 }
-Replay::~Replay() = default;
 
 ReplayStep Replay::step() {
-    return impl_->step();
+    while (load()) {
+        SendResult result = SendResult::ok;
+        const wire::DecodeError error = deliver(result);
+        if (error == wire::DecodeError::none && result == SendResult::full) {
+            return ReplayStep::full;
+        }
+        lastTime_ = timeOf(message_.logTime);
+        isLoaded_ = false;
+        if (error == wire::DecodeError::none && result == SendResult::ok) {
+            ++counts_.delivered;
+            return ReplayStep::delivered;
+        }
+        ++(error != wire::DecodeError::none ? counts_.undecodable : counts_.refused);
+    }
+    return ReplayStep::end;
 }
 
 std::chrono::nanoseconds Replay::delay() {
-    return impl_->delay();
+    return load() && hasFirst_ && lastTime_ >= Time(0)
+               ? std::max(timeOf(message_.logTime) - lastTime_, Time(0))
+               : Time(0);
 }
 
 bool Replay::run() {
-    return impl_->run();
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto waitUntil = [&](Clock::time_point time) {
+        std::unique_lock lock(mutex_);
+        return wake_.wait_until(lock, time, [this] { return isStopped_.load(); });
+    };
+    Time firstOfRun(-1);
+    while (!isStopped_ && load()) {
+        const Time time = timeOf(message_.logTime);
+        firstOfRun = firstOfRun < Time(0) ? time : firstOfRun;
+        if (options_.speed > 0) {
+            const double wait = static_cast<double>((time - firstOfRun).count()) / options_.speed;
+            constexpr double year = 3.2e16;
+            if (waitUntil(begin + Time(static_cast<Time::rep>(std::clamp(wait, 0.0, year))))) {
+                break;
+            }
+        }
+        if (step() == ReplayStep::full) {
+            (void)waitUntil(Clock::now() + std::chrono::microseconds(100));
+        }
+    }
+    return !isStopped_.exchange(false);
 }
 
 void Replay::stop() noexcept {
-    impl_->stop();
-}
-
-ReplayStatistics Replay::statistics() const noexcept {
-    return impl_->statistics();
+    const std::lock_guard lock(mutex_);
+    isStopped_ = true;
+    wake_.notify_all();
 }
 
 RecordingEnd Replay::end() const noexcept {
-    return impl_->end();
+    return !isAtEnd_              ? RecordingEnd::unknown
+           : !file_.hasEnd()      ? RecordingEnd::cut
+           : file_.damaged() != 0 ? RecordingEnd::damaged
+                                  : RecordingEnd::complete;
 }
 
-void Replay::add(const std::string& topic, detail::RecordType&& type, Deliver deliver) {
-    impl_->add(topic, std::move(type), std::move(deliver));
+/// Reads the next message that has a receiver, unless one is loaded already.
+bool Replay::load() {
+    while (!isLoaded_ && !isAtEnd_) {
+        if (!file_.next(message_)) {
+            isAtEnd_ = true;
+            break;
+        }
+        const Time time = timeOf(message_.logTime);
+        firstTime_ = std::exchange(hasFirst_, true) ? firstTime_ : time;
+        // The first message of a file need not be the oldest.
+        const bool isIn = (options_.from <= Time(0) || time - firstTime_ >= options_.from) &&
+                          time - firstTime_ <= options_.to;
+        isLoaded_ = isIn && receiver() != nullptr;
+        counts_.unmatched += isIn && !isLoaded_ ? 1 : 0;
+    }
+    return isLoaded_;
+}
+
+/// The receiver of the message, or null.
+Replay::Receiver* Replay::receiver() {
+    const auto [route, isNew] = routes_.try_emplace(message_.channel, nullptr);
+    if (isNew) {
+        const detail::mcap::Channel& channel = file_.channel(message_.channel);
+        const std::string hash = valueOf(channel.metadata, "schema_hash");
+        const auto isOf = [&](const Receiver& each) {
+            const bool isName = each.topic.empty() ? each.type.name == channel.schemaName ||
+                                                         each.type.fullName == channel.schemaName
+                                                   : each.topic == channel.topic;
+            return isName && (!each.type.needsSameHash || hash == std::to_string(each.type.hash));
+        };
+        const auto found = std::find_if(receivers_.begin(), receivers_.end(), isOf);
+        route->second = found == receivers_.end() ? nullptr : &*found;
+    }
+    return route->second;
+}
+
+wire::DecodeError Replay::deliver(SendResult& result) {
+    const detail::mcap::Channel& channel = file_.channel(message_.channel);
+    std::string packed;
+    std::string_view data = message_.data;
+    if (channel.encoding == "json") {
+        packed = packOf(data);
+        data = packed;
+    } else if (channel.encoding != "msgpack") {
+        return wire::DecodeError::foreignForm;
+    }
+    const std::string name = valueOf(channel.metadata, "priority");
+    const Priority priority = name == "high"  ? Priority::high
+                              : name == "low" ? Priority::low
+                                              : Priority::medium;
+    return receiver()->deliver(reinterpret_cast<const unsigned char*>(data.data()), data.size(),
+                               priority, result);
 }
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 #include "recording.hpp"
 
-#include "mcap.hpp"
+#include <sluice/record/detail/mcap.hpp>
 
 #include <gtest/gtest.h>
 #include <support/dice.hpp>

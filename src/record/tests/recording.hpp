@@ -57,6 +57,28 @@ inline std::vector<std::uint32_t> upTo(std::size_t count) {
     return numbers;
 }
 
+/// What a file contains.
+struct RecordingInfo {
+    std::vector<std::string> topics;
+    std::vector<std::chrono::nanoseconds> times;  // since 1970
+    detail::mcap::Pairs lost;
+    RecordingEnd end;
+};
+inline RecordingInfo recordingInfo(const std::string& path) {
+    detail::mcap::Reader file(path);
+    RecordingInfo info;
+    for (detail::mcap::Message message; file.next(message);) {
+        info.topics.push_back(file.channel(message.channel).topic);
+        info.times.emplace_back(message.logTime);
+    }
+    info.lost = file.lost();
+    Replay replay(path);
+    EXPECT_EQ(replay.step(), ReplayStep::end);
+    EXPECT_EQ(replay.statistics().unmatched, info.times.size());
+    info.end = replay.end();
+    return info;
+}
+
 /// The sensors' numbers of the file's readings.
 inline std::vector<std::uint32_t> sensorsIn(Replay& replay) {
     std::vector<std::uint32_t> sensors;

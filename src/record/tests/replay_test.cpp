@@ -196,7 +196,7 @@ TEST(Replay, TypesOfTheSameNameAreToldApart) {
         (void)bus.publish(Reading{7, 0, "", {}});
         bus.process();
     }
-    EXPECT_EQ(recordingInfo(path).topics.front().topic, "bus/sluice::test::Reading");
+    EXPECT_EQ(recordingInfo(path).topics.front(), "bus/sluice::test::Reading");
     std::uint32_t sensor = 0;
     const auto set = [&](const Reading& reading) { sensor = reading.sensor; };
     for (const std::string name : {"", "bus"}) {

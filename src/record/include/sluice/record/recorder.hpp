@@ -5,6 +5,7 @@
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/message_pack.hpp>
@@ -13,12 +14,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -67,61 +71,9 @@ public:
     /// Appends a message whose data encode(buffer) writes. Returns `closed` if encode() refuses it.
     template <class Encode>
     SendResult write(Head head, const Encode& encode) {
-        SendResult result = tryWrite(head, encode);
-        if (result == SendResult::full && begin_ != begin()) {
-            begin_ = begin();
-            result = tryWrite(head, encode);
-        }
-        return result;
-    }
-
-    /// Reads the oldest message without removing it. Returns false if there is none.
-    bool peek(Head& head, std::string_view& data) noexcept {
-        std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
-        const std::size_t end = end_.load(std::memory_order_acquire);   // E1 publish
-        if (at == end) {
-            return false;
-        }
-        std::memcpy(&head, &bytes_[at & mask_], sizeof head);
-        if (head.size == skip) {
-            at += mask_ + 1 - (at & mask_);
-            readerBegin_.store(at, std::memory_order_release);  // E2 reuse
-            std::memcpy(&head, &bytes_[at & mask_], sizeof head);
-        }
-        data = {reinterpret_cast<const char*>(&bytes_[at & mask_]) + sizeof head, head.size};
-        return true;
-    }
-    void pop(const Head& head) noexcept {
-        const std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
-        readerBegin_.store(at + roundUp(head), std::memory_order_release);    // E2 reuse
-    }
-
-private:
-    // Positions count bytes without bound, in steps of sizeof(Head), so a head always fits before
-    // the end of the ring. A message does not wrap: a head with `skip` fills the rest of the ring.
-    //
-    // Edges:
-    //   E1 publish: a message is written, then end_ is released; peek() acquires end_.
-    //   E2 reuse: a message is read, then readerBegin_ is released; begin() acquires readerBegin_.
-
-    static constexpr std::uint32_t skip = ~std::uint32_t{0};
-
-    static std::size_t roundUp(std::size_t atLeast) noexcept {
-        constexpr std::size_t most = ~std::size_t{0} / 4 + 1;
-        return roundUpToPowerOfTwo(std::clamp<std::size_t>(atLeast, 4096, most));
-    }
-    static std::size_t roundUp(const Head& head) noexcept {
-        return (2 * sizeof head - 1 + head.size) / sizeof head * sizeof head;
-    }
-
-    [[nodiscard]] std::size_t begin() const noexcept {
-        return readerBegin_.load(std::memory_order_acquire);  // E2 reuse
-    }
-
-    template <class Encode>
-    SendResult tryWrite(Head& head, const Encode& encode) {
-        const std::size_t end = end_.load(std::memory_order_relaxed);  // the writer's own
-        const std::size_t room = mask_ + 1 - (end - begin_);
+        const std::size_t end = end_.load(std::memory_order_relaxed);                 // its own
+        const std::size_t used = end - readerBegin_.load(std::memory_order_acquire);  // E2 reuse
+        const std::size_t room = mask_ + 1 - used;
         const std::size_t rest = mask_ + 1 - (end & mask_);
         SendResult result = place(end, std::min(room, rest), head, encode);
         if (result == SendResult::full && room > rest) {
@@ -130,6 +82,47 @@ private:
             result = place(end + rest, room - rest, head, encode);
         }
         return result;
+    }
+
+    /// Reads the oldest message without removing it. Returns false if there is none.
+    bool peek(mcap::Message& message) noexcept {
+        std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
+        if (at == end_.load(std::memory_order_acquire)) {               // E1 publish
+            return false;
+        }
+        Head head;
+        std::memcpy(&head, &bytes_[at & mask_], sizeof head);
+        if (head.size == skip) {
+            at += mask_ + 1 - (at & mask_);
+            readerBegin_.store(at, std::memory_order_release);  // E2 reuse
+            std::memcpy(&head, &bytes_[at & mask_], sizeof head);
+        }
+        const auto* const data = reinterpret_cast<const char*>(&bytes_[at & mask_]) + sizeof head;
+        message = {head.channel, head.sequence, head.logTime, head.publishTime, {data, head.size}};
+        return true;
+    }
+    /// Removes the oldest message, whose data has this size.
+    void pop(std::size_t size) noexcept {
+        const std::size_t at = readerBegin_.load(std::memory_order_relaxed);  // the reader's own
+        readerBegin_.store(at + withHead(size), std::memory_order_release);   // E2 reuse
+    }
+
+private:
+    // Positions count bytes without bound, in steps of sizeof(Head), so a head always fits before
+    // the end of the ring. A message does not wrap: a head with `skip` fills the rest of the ring.
+    //
+    // Edges:
+    //   E1 publish: a message is written, then end_ is released; peek() acquires end_.
+    //   E2 reuse: a message is read, then readerBegin_ is released; write() acquires readerBegin_.
+
+    static constexpr std::uint32_t skip = ~std::uint32_t{0};
+
+    static std::size_t roundUp(std::size_t atLeast) noexcept {
+        constexpr std::size_t most = ~std::size_t{0} / 4 + 1;
+        return roundUpToPowerOfTwo(std::clamp<std::size_t>(atLeast, 4096, most));
+    }
+    static std::size_t withHead(std::size_t size) noexcept {
+        return (2 * sizeof(Head) - 1 + size) / sizeof(Head) * sizeof(Head);
     }
 
     template <class Encode>
@@ -144,19 +137,19 @@ private:
         }
         head.size = static_cast<std::uint32_t>(buffer.size());
         std::memcpy(to, &head, sizeof head);
-        end_.store(at + roundUp(head), std::memory_order_release);  // E1 publish
+        end_.store(at + withHead(head.size), std::memory_order_release);  // E1 publish
         return SendResult::ok;
     }
 
     const std::size_t mask_;
     const std::unique_ptr<unsigned char[]> bytes_;
     alignas(cacheLineSize) std::atomic<std::size_t> end_{0};
-    std::size_t begin_ = 0;  // the writer's last reading of readerBegin_
     alignas(cacheLineSize) std::atomic<std::size_t> readerBegin_{0};
 };
 
 /// One type of message from one source. Its MCAP channels differ by priority.
 struct RecordedType {
+    std::string topic;
     RecordLane* lane = nullptr;
     std::array<std::uint16_t, priorityCount> channels{};
     std::array<std::uint32_t, priorityCount> sequences{};
@@ -240,16 +233,12 @@ private:
 ///     sluice::Recorder recorder("run.mcap");
 ///     recorder.record(bus, "control");          // or record<Scan, Stop>(bus, "control")
 ///
-/// A handler copies each message, in the order of the handlers, into a lane of bounded size. A
-/// thread of the recorder, which blocks signals, compresses and writes them, so publishers and
-/// handlers never wait for the disk. It loses messages if the disk does not keep up; statistics()
-/// and the file count them. A file that a kill or a full disk has cut is readable up to its last
-/// whole chunk.
+/// A handler copies each message into a lane of bounded size, from which a thread of the recorder
+/// compresses and writes it. Publishers and handlers never wait for the disk. If the disk does not
+/// keep up, messages are lost; statistics() and the file count them.
 ///
 /// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", with the type's
-/// namespaces if the bus has another type of its name, and the sequence is the message's id. The
-/// log time is the time of the handler by steady_clock; the system clock is only read when the
-/// recorder starts.
+/// namespaces if the bus has another type of its name.
 ///
 /// The buses must outlive the recorder, or its close().
 ///
@@ -304,10 +293,35 @@ private:
     detail::RecordLane& addLane();
     detail::RecordedType& add(detail::RecordLane& lane, const std::string& topic,
                               const detail::RecordType& type, bool hasPriorities);
+    void run();
+    void collect(const std::vector<detail::RecordLane*>& lanes, bool isLast);
+    void endChunk();
+    void writeCounts();
 
-    class Impl;
-    std::unique_ptr<Impl> impl_;
-    std::vector<Subscription> subscriptions_;  // their handlers use impl_
+    const RecorderOptions options_;
+    const std::int64_t systemMinusSteady_;
+    SingleWriterCounter<> written_;  // these three are written by the thread
+    SingleWriterCounter<> failed_;
+    SingleWriterNumber<> fileSize_;
+
+    mutable std::mutex mutex_;  // for the members below; never held while the disk is in use
+    std::condition_variable wake_;
+    bool isClosing_ = false;
+    bool isClosed_ = false;  // the thread has ended
+    std::deque<detail::RecordLane> lanes_;
+    std::deque<detail::RecordedType> types_;
+    std::vector<detail::mcap::Channel> added_;  // that the thread has not seen yet
+    std::uint16_t channels_ = 0;
+
+    // Used by the thread alone.
+    detail::mcap::Writer file_;
+    std::size_t known_ = 0;                        // channels in file_
+    std::uint64_t pending_ = 0;                    // messages in its chunk
+    std::uint64_t chunkBegin_ = 0;                 // when the oldest of them was collected
+    detail::mcap::Pairs counts_{{"failed", "0"}};  // that the file has
+
+    std::vector<Subscription> subscriptions_;  // their handlers use lanes_ and types_
+    std::thread thread_;
 };
 
 }  // namespace sluice

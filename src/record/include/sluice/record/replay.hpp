@@ -2,16 +2,19 @@
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/priority.hpp>
+#include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/message_pack.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <map>
+#include <mutex>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,28 +29,6 @@ enum class RecordingEnd : unsigned char {
     damaged,   ///< some chunks were skipped, because their content is wrong
 };
 [[nodiscard]] const char* toString(RecordingEnd end) noexcept;
-
-struct RecordingTopic {
-    std::string topic;
-    std::string type;
-    std::string encoding;
-    std::string priority;  ///< empty if the bus had no priorities
-    std::uint64_t messages = 0;
-};
-
-/// A summary of a file.
-struct RecordingInfo {
-    std::vector<RecordingTopic> topics;
-    std::uint64_t messages = 0;
-    std::chrono::system_clock::time_point first;
-    std::chrono::system_clock::time_point last;
-    /// What the recorder could not write: topics or reasons, and numbers of messages.
-    std::vector<std::pair<std::string, std::string>> lost;
-    RecordingEnd end = RecordingEnd::unknown;
-};
-
-/// Reads a whole file. Throws std::runtime_error if it cannot be read or is no MCAP file.
-[[nodiscard]] RecordingInfo recordingInfo(const std::string& path);
 
 struct ReplayOptions {
     /// How much faster run() is than the recording; 0: as fast as the receivers allow.
@@ -94,7 +75,6 @@ public:
     explicit Replay(const std::string& path, const ReplayOptions& options = {});
     Replay(const Replay&) = delete;
     Replay& operator=(const Replay&) = delete;
-    ~Replay();
 
     /// Publishes all types of messages of the bus, or only those that are named, with their
     /// priorities. With a name, only topics that were recorded under this name.
@@ -125,12 +105,17 @@ public:
     bool run();
     void stop() noexcept;
 
-    [[nodiscard]] ReplayStatistics statistics() const noexcept;
+    [[nodiscard]] ReplayStatistics statistics() const noexcept { return counts_; }
     [[nodiscard]] RecordingEnd end() const noexcept;
 
 private:
     using Deliver = std::function<wire::DecodeError(const unsigned char* bytes, std::size_t size,
                                                     Priority priority, SendResult& result)>;
+    struct Receiver {
+        std::string topic;
+        detail::RecordType type;
+        Deliver deliver;
+    };
     template <class... Ts>
     struct ListOf {};
 
@@ -138,23 +123,24 @@ private:
     void addHandler(Handler handler, const std::string& topic, detail::RecordType&& type) {
         static_assert(std::is_default_constructible_v<T>,
                       "replay: a message is default-constructed, then its fields are read");
-        add(topic, std::move(type),
-            [handler = std::move(handler)](const unsigned char* bytes, std::size_t size,
-                                           [[maybe_unused]] Priority priority,
-                                           SendResult& result) mutable {
-                T message{};
-                const wire::DecodeError error = wire::decode(bytes, size, message);
-                if (error == wire::DecodeError::none) {
-                    result = call([&]() -> decltype(auto) {
-                        if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
-                            return handler(std::move(message), priority);
-                        } else {
-                            return handler(std::move(message));
-                        }
-                    });
-                }
-                return error;
-            });
+        auto deliverTo = [handler = std::move(handler)](
+                             const unsigned char* bytes, std::size_t size,
+                             [[maybe_unused]] Priority priority, SendResult& result) mutable {
+            T message{};
+            const wire::DecodeError error = wire::decode(bytes, size, message);
+            if (error == wire::DecodeError::none) {
+                result = call([&]() -> decltype(auto) {
+                    if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
+                        return handler(std::move(message), priority);
+                    } else {
+                        return handler(std::move(message));
+                    }
+                });
+            }
+            return error;
+        };
+        receivers_.push_back({topic, std::move(type), std::move(deliverTo)});
+        routes_.clear();
     }
 
     template <class AnyBus, template <class...> class List, class... Ts>
@@ -183,10 +169,25 @@ private:
         }
     }
 
-    void add(const std::string& topic, detail::RecordType&& type, Deliver deliver);
+    bool load();
+    Receiver* receiver();
+    wire::DecodeError deliver(SendResult& result);
 
-    class Impl;
-    std::unique_ptr<Impl> impl_;
+    const ReplayOptions options_;
+    detail::mcap::Reader file_;
+    std::vector<Receiver> receivers_;
+    std::map<std::uint16_t, Receiver*> routes_;  // from channels
+    detail::mcap::Message message_;
+    bool isLoaded_ = false;
+    bool isAtEnd_ = false;
+    bool hasFirst_ = false;
+    std::chrono::nanoseconds firstTime_{0};
+    std::chrono::nanoseconds lastTime_{-1};  // of the last delivered message; negative: none
+    ReplayStatistics counts_;
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::atomic<bool> isStopped_{false};
 };
 
 }  // namespace sluice

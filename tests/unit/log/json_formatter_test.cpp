@@ -59,6 +59,11 @@ TEST_F(JsonFormatterTest, TheTimeIsUtcWithMicroseconds) {
              {951827696999999, "2000-02-29T12:34:56.999999Z"},
              {951827697000000, "2000-02-29T12:34:57.000000Z"},
              {-1, "1969-12-31T23:59:59.999999Z"}}) {
+#if defined(_WIN32)
+        if (micros < 0) {
+            continue;  // the system knows no dates before 1970
+        }
+#endif
         const spdlog::log_clock::time_point time{std::chrono::microseconds(micros)};
         spdlog::memory_buf_t line;
         formatter.format({time, {}, "log", spdlog::level::info, "text"}, line);

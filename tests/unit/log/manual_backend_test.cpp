@@ -8,10 +8,12 @@
 #include <spdlog/sinks/base_sink.h>
 
 #include "support/testing.hpp"
+#include <thread>
+
+#if !defined(_WIN32)
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <thread>
+#endif
 
 namespace sluice::log::test {
 namespace {
@@ -186,6 +188,7 @@ TEST_F(ManualBackendTest, ASinkNeitherPollsNorWaits) {
     EXPECT_EQ(by->discard_counter() + sink->texts().size(), 1000U + 1U);  // and a line that says so
 }
 
+#if !defined(_WIN32)
 TEST_F(ManualBackendTest, TheChildOfAForkPolls) {
     if (sluice::test::underThreadSanitizer) {
         GTEST_SKIP() << "the child makes the mutex of the lanes anew, which ThreadSanitizer takes "
@@ -208,6 +211,7 @@ TEST_F(ManualBackendTest, TheChildOfAForkPolls) {
     by->poll();
     EXPECT_EQ(sink->texts().size(), 12U);
 }
+#endif
 
 }  // namespace
 }  // namespace sluice::log::test

@@ -61,8 +61,10 @@ private:
 
 /// For local times that change twice a year.
 void livesInBerlin() {
+#if !defined(_WIN32)                   // where spdlog takes the zone of the machine
     setenv("TZ", "Europe/Berlin", 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread
     tzset();
+#endif
 }
 
 /// A message from 2026, of a Sunday.
@@ -92,6 +94,11 @@ TEST(LogPatternFormatter, TimesGoAnyWay) {
          {std::int64_t{0}, second - 1, second, 5 * second, 5 * second + 1, 5 * second - 1,
           -std::int64_t{1}, -second, -second - 1, std::int64_t{1}, 1'795'316'463 * second,
           1'795'316'463 * second + 999'999'999, 1'795'316'462 * second, -second / 2, second / 2}) {
+#if defined(_WIN32)
+        if (ns < 0) {
+            continue;  // spdlog reads beyond its names of days
+        }
+#endif
         message.time = at(ns);
         pair.expectSame(message);
     }
@@ -142,18 +149,21 @@ public:
         return text;
     }
 
+    Time::duration lengthBelow(std::size_t limit) {
+        return std::chrono::duration_cast<Time::duration>(nanoseconds(below(limit)));
+    }
     Time time(Time last) {
         switch (below(5)) {
         case 0:
             return last;
         case 1:
-            return last + nanoseconds(below(2'000'000'000));
+            return last + lengthBelow(2'000'000'000);
         case 2:
-            return last - nanoseconds(below(2'000'000'000));
+            return last - lengthBelow(2'000'000'000);
         case 3:
             return at(static_cast<std::int64_t>(random_() % 4'000'000'000) * 1'000'000'000);
         default:
-            return last + nanoseconds(below(1000));
+            return last + lengthBelow(1000);
         }
     }
 

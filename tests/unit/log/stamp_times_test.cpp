@@ -17,7 +17,8 @@ constexpr Stamp stampAt(std::chrono::nanoseconds passed) {
 StampTimes timesAt(std::chrono::nanoseconds passed) {
     StampTimes times;
     times.adjust(stampAt(0s), StampTimes::SteadyTime(1h), day);
-    times.adjust(stampAt(passed), StampTimes::SteadyTime(1h + passed), day + passed);
+    times.adjust(stampAt(passed), StampTimes::SteadyTime(1h + passed),
+                 day + std::chrono::duration_cast<StampTimes::time_point::duration>(passed));
     return times;
 }
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from . import doctor, facts
-from .record import BadInput, content_of, load
+from .record import BadInput, content_of, load, of_content
 
 FAILED = 1
 USAGE = 2
@@ -97,7 +97,7 @@ def gate(options):
         judgements = google.gate(base, new, options.threshold)
         differences = google.notes(base, new)
     else:
-        base, new = load(options.baseline), load(options.file)
+        base, new = of_content(first, options.baseline), of_content(second, options.file)
         judgements = gating.gate(base, new, options.threshold, options.metric)
         differences = comparing.notes(base, new, options.metric)
     notes = [f"metric {options.metric}, threshold {options.threshold:.1%}", *differences]

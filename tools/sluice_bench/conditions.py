@@ -1,5 +1,7 @@
 """How a file was measured, and whether the rows of the tables are credible: only what the file itself says."""
 
+from dataclasses import dataclass
+
 from . import contents, markdown
 from .measure import figure_text
 from .record import ARE_INVALID, ARE_UNRELIABLE, counted, is_invalid, is_ranked, rounds, stat, unit
@@ -97,16 +99,39 @@ def features(record):
     return [*text, f"The same for all: {shared}.", ""] if shared else text
 
 
-def doubtful(record, rows):
-    """(scenario, subject, cause) of each figure in these rows of the tables that is not credible."""
-    shown = {(row["scenario"], name) for row in rows if "scenario" in row for letter, name in row.items() if len(letter) == 1}
-    found = []
-    for each in record.results:
-        if (f"{each['suite']}/{each['scenario']}", each["subject"]) in shown and is_ranked(each["kind"]):
-            causes = causes_of(record, each)
-            if causes:
-                found.append((each["scenario"], each["subject"], "; ".join(causes)))
-    return found
+@dataclass
+class Judgement:
+    """Whether the figures of a file in the tables are credible, even if other results of the file are not."""
+
+    has_figures: bool  # in the tables
+    of_the_run: list  # doubts that concern every figure
+    of_figures: list  # (scenario, subject, cause)
+
+    @property
+    def answer(self):
+        """None if the question does not arise."""
+        if not self.has_figures:
+            return None
+        return "no" if self.of_the_run or self.of_figures else "yes"
+
+    def lines(self):
+        start = "**Credible for the rows of the tables:"
+        if self.answer is None:
+            return [f"{start}** no table has a row of this file.", ""]
+        if self.answer == "yes":
+            return [f"{start} yes.**", ""]
+        whole = f"the whole run: {markdown.as_code('; '.join(self.of_the_run))}."
+        lines = [f"- {scenario}, {subject}: {cause}." for scenario, subject, cause in self.of_figures]
+        reason = whole if self.of_the_run else "these figures are not:"
+        return [f"{start} no** - {reason}", "", *lines, *([""] if lines else [])]
+
+
+def judge(record, figures):
+    """Judges the results among these figures, each (SUITE/SCENARIO, subject)."""
+    shown = [each for each in record.results if (f"{each['suite']}/{each['scenario']}", each["subject"]) in figures]
+    causes = [(each["scenario"], each["subject"], "; ".join(causes_of(record, each))) for each in shown if is_ranked(each["kind"])]
+    whole = [doubt for doubt in record.doubts if not doubt.endswith(OF_SINGLE_ROWS)]
+    return Judgement(bool(shown), whole, [each for each in causes if each[2]])
 
 
 def causes_of(record, result):
@@ -140,26 +165,3 @@ def machine(state):
     if line:
         found.append(f"a cache line took {line['min']:.3g} to {line['max']:.3g} ns from CPU to CPU")
     return [", ".join(found)] if found else []
-
-
-def verdict(record, rows):
-    """Whether the rows of the tables are credible, even if other results of the file are not."""
-    rows = [row for row in rows if "scenario" in row and any(shows(record, row, letter) for letter in row)]
-    start = "**Credible for the rows of the tables:"
-    if not rows:
-        return [f"{start}** no table has a row of this file.", ""]
-    whole = [doubt for doubt in record.doubts if not doubt.endswith(OF_SINGLE_ROWS)]
-    found = doubtful(record, rows)
-    if not whole and not found:
-        return [f"{start} yes.**", ""]
-    reason = f"the whole run: {markdown.as_code('; '.join(whole))}." if whole else "these figures are not:"
-    lines = [f"- {scenario}, {subject}: {cause}." for scenario, subject, cause in found]
-    return [f"{start} no** - {reason}", "", *lines, *([""] if lines else [])]
-
-
-def shows(record, row, letter):
-    """Whether this letter of a row names a result of the file."""
-    return len(letter) == 1 and any(
-        row["scenario"] == f"{each['suite']}/{each['scenario']}" and row[letter] == each["subject"]
-        for each in record.results
-    )

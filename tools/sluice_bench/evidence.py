@@ -99,6 +99,11 @@ def text_of(file):
         raise BadInput(f"{file}: {error.strerror}") from None
 
 
+def subjects_of(row):
+    """The subjects of a row that take part, by their letters."""
+    return {letter: subject for letter, subject in row.items() if len(letter) == 1 and subject != ABSENT}
+
+
 class Evidence:
     """A folder of raw files and the tables that are made of them."""
 
@@ -129,8 +134,13 @@ class Evidence:
         rows = [row for row in rows if "rows_with" not in wanted or wanted["rows_with"] in row]
         return [row for row in rows if not row.get("when_measured") or self.is_measured(row)]
 
+    def figures(self):
+        """(SUITE/SCENARIO, subject) of each figure in the tables."""
+        rows = [row for table in self.tables.values() for row in self.rows(table) if "scenario" in row]
+        return {(row["scenario"], subject) for row in rows for subject in subjects_of(row).values()}
+
     def is_measured(self, row):
-        named = {name for letter, name in row.items() if len(letter) == 1 and name != ABSENT}
+        named = set(subjects_of(row).values())
         return any(
             named <= {each["subject"] for each in record.results if f"{each['suite']}/{each['scenario']}" == row["scenario"]}
             for record in self.records.values()
@@ -143,7 +153,7 @@ class Evidence:
             return words
         record, name = self.record_of(row["scenario"]), row["scenario"].partition("/")[2]
         results = {each["subject"]: each for each in record.results if each["scenario"] == name}
-        letters = {letter: subject for letter, subject in row.items() if len(letter) == 1 and subject != ABSENT}
+        letters = subjects_of(row)
         if missing := [subject for subject in letters.values() if subject not in results]:
             raise BadInput(f"{self.folder}: {row['scenario']} was run without {', '.join(missing)}")
         subjects = {letter: results[subject] for letter, subject in letters.items()}
@@ -160,6 +170,7 @@ class Evidence:
     def files(self):
         """The raw files and the machines that measured them, as the lines of a table."""
         header = ["file", "suite", "measured", "processor", "compiler", "commit", "clock, ns", "credible", "credible for the rows of the tables"]
+        figures = self.figures()
         lines = [
             [
                 f"[{name}]({name}.md)",
@@ -170,16 +181,11 @@ class Evidence:
                 str(record.environment.get("git_commit"))[:12],
                 significant(record.environment["clock_ns"]),
                 "no" if record.doubts else "yes",
-                self.credible_rows(record),
+                conditions.judge(record, figures).answer or ABSENT,
             ]
             for name, record in self.records.items()
         ]
         return markdown.table(header, lines)
-
-    def credible_rows(self, record):
-        rows = [row for table in self.tables.values() for row in self.rows(table)]
-        answer = re.search(r": (yes|no)", conditions.verdict(record, rows)[0])
-        return answer[1] if answer else ABSENT
 
     def counts(self):
         """The counts of `./dev count`, as the lines of a table."""
@@ -232,13 +238,13 @@ class Evidence:
             text = page.read_text(encoding="utf-8")
             if PLACE.search(text):
                 found[page] = self.fill(text)
+        figures = self.figures()
         for name, record in self.records.items():
-            rows = [row for table in self.tables.values() for row in self.rows(table)]
-            found[self.folder / f"{name}.md"] = of_record(name, record, rows)
+            found[self.folder / f"{name}.md"] = of_record(name, record, conditions.judge(record, figures))
         return found
 
 
-def of_record(name, record, rows):
+def of_record(name, record, judgement):
     """The page of one raw file: where it comes from, how it was measured, and all of its figures."""
     source = f"{name}{RAW}"
     peers = conditions.peers(record)
@@ -254,7 +260,7 @@ def of_record(name, record, rows):
         *markdown.table(["measured on", ""], conditions.facts(record), "---"),
         "",
         *([*peers, ""] if peers else []),
-        *conditions.verdict(record, rows),
+        *judgement.lines(),
     ]
     if record.unsteady:
         lines += [f"The machine was not steady during: {', '.join(record.unsteady)}.", ""]

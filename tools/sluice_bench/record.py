@@ -199,7 +199,10 @@ def marks(results):
 
 def load(path):
     """Reads a file that the program wrote, as it is or compressed by xz."""
-    content = content_of(path)
+    return of_content(content_of(path), path)
+
+
+def of_content(content, path):
     check_schema(content, path)
     check_meaning(content, path)
     return Record(content, Path(path).name)

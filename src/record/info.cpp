@@ -1,6 +1,6 @@
 // sluice-info FILE: prints what a recording contains.
 
-#include <sluice/record/detail/mcap.hpp>
+#include <sluice/record/replay.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,11 +28,8 @@ bool print(const char* path) {
         first = std::min(first, message.logTime);
         last = std::max(last, message.logTime);
     }
-    std::printf("%s: %s\n%llu messages", path,
-                !file.hasEnd()        ? "cut: the end of the recording is missing"
-                : file.damaged() != 0 ? "damaged: parts of the recording were skipped"
-                                      : "complete",
-                sum);
+    const sluice::RecordingEnd end = sluice::detail::endOf(file);
+    std::printf("%s: %s\n%llu messages", path, toString(end), sum);
     if (sum != 0) {
         std::printf(" in %.3f s, from %.3f s since 1970 on",
                     static_cast<double>(last - first) / 1e9, static_cast<double>(first) / 1e9);
@@ -49,7 +46,7 @@ bool print(const char* path) {
     for (const auto& [what, count] : file.lost()) {
         std::printf("%12s  %s\n", printable(count).c_str(), printable(what).c_str());
     }
-    return file.hasEnd() && file.damaged() == 0;
+    return end == sluice::RecordingEnd::complete;
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ void Recorder::run() {
     fileSize_.set(file_.fileSize());
 }
 
-/// Moves what is in the lanes to the file, the oldest message first.
+/// Moves the messages of the lanes to the file, the oldest first.
 void Recorder::collect(const std::vector<detail::RecordLane*>& lanes, bool isLast) {
     const Nanoseconds steady = std::chrono::steady_clock::now().time_since_epoch();
     const auto now = static_cast<std::uint64_t>(steady.count() + systemMinusSteady_);
@@ -196,7 +196,7 @@ void Recorder::endChunk() {
     writeCounts();
 }
 
-/// Writes what is not in the file, if that has changed.
+/// Writes the numbers of lost and failed messages, if they have changed.
 void Recorder::writeCounts() {
     detail::mcap::Pairs counts{{"failed", std::to_string(failed_.get())}};
     {

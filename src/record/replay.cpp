@@ -124,11 +124,14 @@ void Replay::stop() noexcept {
     wake_.notify_all();
 }
 
+RecordingEnd detail::endOf(const mcap::Reader& file) noexcept {
+    return !file.hasEnd()        ? RecordingEnd::cut
+           : file.damaged() != 0 ? RecordingEnd::damaged
+                                 : RecordingEnd::complete;
+}
+
 RecordingEnd Replay::end() const noexcept {
-    return !isAtEnd_              ? RecordingEnd::unknown
-           : !file_.hasEnd()      ? RecordingEnd::cut
-           : file_.damaged() != 0 ? RecordingEnd::damaged
-                                  : RecordingEnd::complete;
+    return isAtEnd_ ? detail::endOf(file_) : RecordingEnd::unknown;
 }
 
 /// Reads the next message that has a receiver, unless one is loaded already.

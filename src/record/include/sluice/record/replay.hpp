@@ -30,6 +30,11 @@ enum class RecordingEnd : unsigned char {
 };
 [[nodiscard]] const char* toString(RecordingEnd end) noexcept;
 
+namespace detail {
+/// For a file whose messages have all been read.
+[[nodiscard]] RecordingEnd endOf(const mcap::Reader& file) noexcept;
+}  // namespace detail
+
 struct ReplayOptions {
     /// How much faster run() is than the recording; 0: as fast as the receivers allow.
     double speed = 1;

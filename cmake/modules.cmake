@@ -16,6 +16,4 @@ sluice_separate_header(wire_json wire/json.hpp
     PACKAGE nlohmann_json TARGET nlohmann_json::nlohmann_json)
 sluice_module(wire LEVEL 5)
 sluice_module(actor LEVEL 6 THREADS)
-sluice_separate_header(inspect_prometheus inspect/prometheus_collector.hpp
-    PACKAGE prometheus-cpp TARGET prometheus-cpp::core)
 sluice_module(inspect LEVEL 7)

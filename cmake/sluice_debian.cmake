@@ -35,7 +35,7 @@ set(CPACK_DEBIAN_PACKAGE_NAME libsluice-dev)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libspdlog-dev, prometheus-cpp-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libspdlog-dev, nlohmann-json3-dev")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "The library consists of C++17 headers: queues, a
 callback list, an event queue, a typed bus with priorities, active objects and
 an asynchronous log for spdlog.")

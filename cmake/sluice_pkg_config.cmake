@@ -4,8 +4,7 @@ set(SLUICE_PKG_CONFIG_DIR "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 # The names that other packages have in CMake and in pkg-config.
 set(sluice_pkg_config_names
     spdlog::spdlog spdlog
-    nlohmann_json::nlohmann_json nlohmann_json
-    prometheus-cpp::core prometheus-cpp-core)
+    nlohmann_json::nlohmann_json nlohmann_json)
 
 # sluice_pkg_config(<target> <name>): the file names the components that the target links, so
 # pkg-config follows them as CMake does.

@@ -62,9 +62,8 @@ def linked_libraries(folder):
 
 
 def headers_of(module=None):
-    """The public headers of a module, or of all, but for those that need a compiled library."""
-    headers = [path.as_posix() for path in public_headers(ROOT) if module in (None, path.parts[0])]
-    return [header for header in headers if "prometheus" not in header]
+    """The public headers of a module, or of all."""
+    return [path.as_posix() for path in public_headers(ROOT) if module in (None, path.parts[0])]
 
 
 def together(headers):

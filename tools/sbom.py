@@ -14,7 +14,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OPTIONAL = (
     ("spdlog", "MIT", "sluice::log"),
-    ("prometheus-cpp", "MIT", "sluice::inspect_prometheus"),
     ("nlohmann-json", "MIT", "sluice::wire_json"),
     ("nats.c", "Apache-2.0", "bridge/nats"),
 )

@@ -4,7 +4,6 @@
 
 #include <sluice/actor.hpp>
 #include <sluice/inspect/inspector.hpp>
-#include <sluice/inspect/watchdog.hpp>
 
 #if defined(ROBOT_HAS_LIVE)
 #include <sluice/live/live_page.hpp>

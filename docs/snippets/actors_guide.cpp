@@ -1,6 +1,5 @@
 // The code of docs/guide/actors.md.
 #include <sluice/actor.hpp>
-#include <sluice/inspect/watchdog.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -17,3 +17,4 @@
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/actor/timer.hpp>
+#include <sluice/actor/watchdog.hpp>

@@ -7,4 +7,3 @@
 #include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/inspect/snapshot.hpp>
-#include <sluice/inspect/watchdog.hpp>

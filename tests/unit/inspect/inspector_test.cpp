@@ -7,10 +7,10 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
+#include <sluice/actor/watchdog.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/inspect/findings.hpp>
 #include <sluice/inspect/inspector.hpp>
-#include <sluice/inspect/watchdog.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/queue/blocking_queue.hpp>

@@ -9,8 +9,8 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
+#include <sluice/actor/watchdog.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/inspect/watchdog.hpp>
 
 #include "support/testing.hpp"
 #include <exception>

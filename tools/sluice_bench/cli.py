@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from . import doctor, facts
-from .record import BadInput, content_of, load, of_content
+from .record import BadInput, content_of, load, of_content, one_line
 
 FAILED = 1
 USAGE = 2
@@ -222,7 +222,7 @@ def main(arguments=None):
         options = parser().parse_args(arguments)
         return options.function(options) or 0
     except BadInput as problem:
-        warn(problem)
+        warn(one_line(str(problem)))
         return USAGE
     except BrokenPipeError:
         return 0

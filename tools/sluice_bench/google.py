@@ -9,6 +9,10 @@ from .gate import Judgement, outcome
 from .record import BadInput, counted
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+# A time outside of these many ns, an attosecond and 30 years, is no time.
+SHORTEST, LONGEST = 1e-9, 1e18
+# Aggregates of a family of benchmarks, which have no time: how the times grow.
+GROWTH = ("BigO", "RMS")
 CONTEXT = ("host_name", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "library_build_type")
 
 
@@ -33,34 +37,44 @@ class GoogleFile:
     def __init__(self, content, source):
         self.source = source
         self.context = content["context"]
-        if self.context.get("credible") is False:
+        if self.context.get("credible", True) is not True:
             raise BadInput(f"{source} is not credible: {self.context.get('not_credible_because')}")
         self.times = {}
         for number, run in enumerate(content["benchmarks"]):
             self.add(run, f"{source}: benchmarks[{number}]")
-        # Without repetitions and a median there is nothing to compare: other aggregates alone are no times.
-        self.times = {name: each for name, each in self.times.items() if each.failed or each.median or each.repetitions}
         if not self.times:
             raise BadInput(f"{source}: no benchmark has a time")
+        for name, each in self.times.items():
+            if not (each.failed or each.median or each.repetitions):
+                raise BadInput(f"{source}: {name} has neither repetitions nor a median")
 
     def add(self, run, place):
-        if not isinstance(run, dict) or not isinstance(run.get("name"), str):
+        run = run if isinstance(run, dict) else {}
+        name, kind = run.get("run_name", run.get("name")), run.get("run_type", "iteration")
+        if not isinstance(name, str) or not name.isprintable():
             raise BadInput(f"{place} has no name")
-        times = self.times.setdefault(run.get("run_name", run["name"]), Times())
+        if kind not in ("iteration", "aggregate"):
+            raise BadInput(f"{place}: the run_type '{kind}' is not known")
+        if run.get("aggregate_name") in GROWTH:
+            return
+        times = self.times.setdefault(name, Times())
         if run.get("error_occurred") or run.get("skipped"):
             times.failed = True
-        elif run.get("run_type") != "aggregate":
+        elif kind == "iteration":
             times.repetitions.append(time_of(run, place))
         elif run.get("aggregate_name") == "median":
+            if times.median:
+                raise BadInput(f"{place}: {name} has two medians")
             times.median = time_of(run, place)
 
 
 def time_of(run, place):
     time, unit = run.get("real_time"), run.get("time_unit", "ns")
-    is_number = isinstance(time, (int, float)) and not isinstance(time, bool) and math.isfinite(time)
-    if not is_number or time <= 0 or unit not in UNITS:
-        raise BadInput(f"{place}: no time: real_time {time}, time_unit {unit}")
-    return time * UNITS[unit]
+    if isinstance(time, (int, float)) and not isinstance(time, bool) and isinstance(unit, str) and unit in UNITS:
+        # A whole number of many digits is too large for a product with a float.
+        if SHORTEST <= time <= LONGEST and SHORTEST <= time * UNITS[unit] <= LONGEST:
+            return time * UNITS[unit]
+    raise BadInput(f"{place}: no time: real_time {time!r:.40}, time_unit {unit!r:.40}")
 
 
 def is_google(content):
@@ -97,13 +111,14 @@ def change(name, before, after, level):
 
 
 def ratio_of(before, after, level):
-    """The ratio of the medians. Its interval comes from the repetitions, if both files hold enough of them."""
-    value, fewest = after.value / before.value, min(len(before.repetitions), len(after.repetitions))
+    """The ratio of the medians of the repetitions; if there are too few, of the aggregates, without an interval."""
+    fewest = min(len(before.repetitions), len(after.repetitions))
     if fewest >= estimates.FEWEST_A_SIDE:
         found = estimates.unpaired_ratio(*([[each] for each in side.repetitions] for side in (after, before)), level)
         needed = estimates.observations_needed(level)
         few = f"{counted(fewest, 'repetition')} a side, {needed} needed" if fewest < needed else ""
-        return estimates.Ratio(value, found.low, found.high, found.p), few
+        return found, few
+    value = after.value / before.value
     if before.median and after.median:
         return compare.exact_ratio(value), ""
     return estimates.Ratio(value, 0.0, math.inf), f"no median, and {counted(fewest, 'repetition')} a side"
@@ -111,4 +126,4 @@ def ratio_of(before, after, level):
 
 def notes(base, new):
     differ = [name for name in CONTEXT if base.context.get(name) != new.context.get(name)]
-    return [f"{name}: {base.context.get(name)} / {new.context.get(name)}" for name in differ]
+    return [f"{name}: {base.context.get(name)!r} / {new.context.get(name)!r}" for name in differ]

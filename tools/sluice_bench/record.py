@@ -219,7 +219,7 @@ def content_of(path):
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
-        content = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
+        content = json.loads(text, parse_constant=refuse_constant, parse_float=finite, object_pairs_hook=unique)
         # JSON may hold half of a surrogate pair, "\ud800", which no file can hold.
         json.dumps(content, ensure_ascii=False).encode("utf-8")
     except ValueError as error:
@@ -231,6 +231,14 @@ def content_of(path):
 
 def refuse_constant(name):
     raise ValueError(f"{name} is not a number")
+
+
+def unique(pairs):
+    """An object of JSON. Of two values of one name, json would take the last without a word."""
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return names
 
 
 def finite(text):

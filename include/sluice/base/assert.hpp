@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// A failed assertion and its place. All strings stay valid until the assertion handler returns.
+/// All strings stay valid until the assertion handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty if there is none
     const char* message;     ///< how to use the library correctly
@@ -19,8 +19,8 @@ struct AssertionFailure {
     int line;
 };
 
-/// A function called for a failed assertion, on the thread that failed. An AssertionHandler must
-/// not throw. When the handler returns, the library calls std::abort.
+/// Called for a failed assertion, on the thread that failed. An AssertionHandler must not throw.
+/// When the handler returns, the library calls std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -52,8 +52,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. Templates whose code depends on
-/// assertionsAreActive take it as a parameter, so that the linker never merges two variants.
+/// True if SLUICE_ASSERT is active in this translation unit. Templates whose code depends on the
+/// constant take it as a parameter, so that the linker never merges two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// Blocks signals on the calling thread, and on threads that it starts, during its lifetime. Faults
-/// such as SIGSEGV stay as they are, so that a crash handler runs. Has no effect without POSIX.
+/// Blocks signals on the calling thread, and on threads that it starts, while the object lives.
+/// Faults such as SIGSEGV are not blocked, so that crash handlers run. Has no effect without POSIX.
 class BlockedSignals {
 public:
 #if defined(__unix__)
@@ -24,7 +24,6 @@ public:
     }
     ~BlockedSignals() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-    /// The signals that were blocked before.
     [[nodiscard]] const sigset_t& before() const noexcept { return before_; }
 #else
     BlockedSignals() noexcept {}

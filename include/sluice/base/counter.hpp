@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-/// The integer type of counters shared by threads: 64 bits, or 32 bits if 64-bit atomics need a
-/// lock. A 32-bit counter wraps to 0 after 4 billion.
+/// The integer type of shared counters: 64 bits, or 32 bits if 64-bit atomics need a lock. A 32-bit
+/// counter wraps to 0 after 4 billion.
 using CounterWord = StdPlatform::WideWord;
 
 /// A counter that one thread writes and any thread reads.
@@ -19,8 +19,7 @@ using CounterWord = StdPlatform::WideWord;
 ///     handled.add(1);                             // the writer
 ///     const std::uint64_t count = handled.get();  // any thread
 ///
-/// A thread that reads a count sees all writes the writer made before add(). If the writer adds to
-/// `accepted` before `handled`, a thread that reads `handled` first never finds `handled` larger.
+/// A thread that reads a count also sees all writes that the writer made before add().
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
@@ -60,7 +59,7 @@ private:
 };
 
 /// SingleWriterNumber for a processor without lock-free 64-bit atomics. The writer never waits. A
-/// reader retries if the writer stored a new number during the read.
+/// reader retries if the number changes during the read.
 template <class Platform>
 class SingleWriterNumber<Platform, false> {
     template <class T>
@@ -90,11 +89,11 @@ public:
     }
 
 private:
-    // Origin: seqcount_latch of the Linux kernel, but set() writes only the copy without readers.
+    // Origin: seqcount_latch of Linux. set() writes the copy that `version_` does not select.
     //
     // Happens-before edges:
     //   E1 value: set -> get.
-    //   E2 reuse: set -> get. A reader that sees a newer half also sees the newer version.
+    // E2 reuse: set -> get. A reader that sees a newer half also sees the newer version.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};
@@ -105,8 +104,7 @@ private:
     Atomic<std::uint32_t> version_{0};
 };
 
-/// Raises `maximum` to `value` if `value` is larger. Several threads may call storeMax() for the
-/// same variable. storeMax() is lock-free and orders no other data.
+/// Raises `maximum` to `value` if `value` is larger. Lock-free; orders no other data.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
     T seen = maximum.load(std::memory_order_relaxed);  // value only

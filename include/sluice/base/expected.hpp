@@ -41,7 +41,7 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 
 }  // namespace detail
 
-/// The result of a function that may fail: a T, or an E that says why there is none.
+/// The result of a function that may fail: a value of type T or an error of type E.
 ///
 ///     sluice::Expected<int, ParseError> parse(const char* text);
 ///     const auto number = parse("42");
@@ -51,8 +51,8 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 /// Expected is trivially copyable and destructible if T and E are. T may be E or void.
 ///
 /// Errors: calling value() on a failure or error() on a success ends the program, also in release
-/// builds. If an assignment throws while it replaces a value by an error or an error by a value,
-/// the Expected may hold neither; hasValue() then returns false.
+/// builds. An assignment that throws may leave neither a value nor an error; hasValue() then
+/// returns false.
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
@@ -76,7 +76,6 @@ public:
     [[nodiscard]] constexpr bool hasValue() const noexcept { return state_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return hasValue(); }
 
-    /// The error. error() asserts that the Expected holds an error.
     [[nodiscard]] constexpr const E& error() const& noexcept {
         SLUICE_ASSERT(state_.index() == 1, "Expected holds no error; ask hasValue() first");
         return std::get<1>(state_).error();
@@ -86,7 +85,6 @@ public:
     }
     [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error()); }
 
-    /// The value. value(), `*` and `->` assert that the Expected holds a value.
     [[nodiscard]] constexpr const T& value() const& noexcept {
         SLUICE_ASSERT(state_.index() == 0, "Expected holds an error; ask hasValue() first");
         return std::get<0>(state_);

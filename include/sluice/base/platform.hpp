@@ -3,8 +3,8 @@
 /// \file
 /// The machine beneath concurrent algorithms: cache lines, atomics, clock, fence, scheduler.
 ///
-/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
-/// threads SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local`.
+/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers.
+/// SLUICE_THREAD_LOCAL is empty without threads, unless the program defines the macro.
 
 #include <sluice/base/assert.hpp>
 
@@ -24,7 +24,7 @@
 #elif defined(_WIN32)
 #include <sluice/base/detail/windows.hpp>
 #endif
-// Compiler extensions; cl for x86-64 has its own, and ignores [[gnu::...]] attributes.
+// Compiler extensions. The compiler cl ignores [[gnu::...]] attributes.
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)
@@ -60,8 +60,8 @@
 #endif
 #endif
 
-// clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and then
-// uses it on other threads. Functions marked SLUICE_THREAD_ADDRESS are not optimized.
+// In a coroutine, clang before 19 may use a thread-local variable's address on another thread.
+// Functions marked SLUICE_THREAD_ADDRESS are not optimized.
 #if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
 #define SLUICE_THREAD_ADDRESS [[clang::optnone]]
 #else
@@ -78,11 +78,10 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Two variables at least this many bytes apart do not share a cache line: 128 on Apple silicon, 4
-/// on single-core Arm M-profile parts, 64 everywhere else.
+/// The distance in bytes at which two variables never share a cache line.
 ///
-/// std::hardware_destructive_interference_size is not used, because in g++ the constant depends on
-/// -mtune and may differ between two translation units of a program.
+/// g++'s std::hardware_destructive_interference_size depends on -mtune, so the constant may differ
+/// between two translation units of a program.
 #if defined(__APPLE__) && defined(__aarch64__)
 inline constexpr std::size_t cacheLineSize = 128;
 #elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -106,9 +105,9 @@ inline void prefetchForRead(const void* address) noexcept {
     SLUICE_PREFETCH(address, 0);
 }
 
-/// Pauses between two polls of a shared location: 40-140 cycles on x86, 10-50 on AArch64, where
-/// `yield` alone does nothing on most cores. Orders nothing between threads, but the compiler moves
-/// no memory access across the call.
+/// Pauses between two polls of a shared location: 40-140 cycles on x86, 10-50 on AArch64. The
+/// compiler moves no memory access across the call, but the call orders nothing between threads. On
+/// most AArch64 cores, `yield` does nothing without `isb`.
 inline void cpuPause() noexcept {
 #if defined(_MSC_VER) && !defined(__clang__)
     _mm_pause();
@@ -147,31 +146,30 @@ inline void compilerBarrier() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-/// A sequentially consistent fence that also compiles under ThreadSanitizer, which lacks fences.
+/// A sequentially consistent fence. ThreadSanitizer does not support std::atomic_thread_fence().
 inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction on a local variable drains the store buffer, but creates no
-    // happens-before edge that would hide data races from ThreadSanitizer.
+    // A locked instruction on a local variable drains the store buffer, but hides no data race from
+    // ThreadSanitizer.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Processors other than x86 need a variable that all threads change: each change acquires what
-    // the earlier changes released.
+    // On other processors each change of a shared variable acquires what earlier changes released.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
 }
 
-/// The system call behind AsymmetricFence. Tests replace MembarrierKernel with fake kernels.
+/// The system call behind AsymmetricFence. Tests replace it with fake kernels.
 struct MembarrierKernel {
-    // The kernel's ABI fixes these two command numbers, which old kernel headers do not define.
+    // The numbers of two commands, which old kernel headers do not define.
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the membarrier command. errno is unchanged. call() is
-    /// not inlined, to keep its callers small enough for inlining.
+    /// Returns true if the kernel carried out the command. errno is unchanged. Not inlined, so that
+    /// its callers stay small enough for inlining.
     [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -190,8 +188,8 @@ struct MembarrierKernel {
 ///
 /// Use Cell for slots of a ring or a pool, and std::optional if an extra byte is harmless.
 ///
-/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. If
-/// a class with Cells needs a constexpr constructor, put them into a union with a `char`.
+/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
+/// class with a constexpr constructor can put Cells into a union with a `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -219,12 +217,12 @@ public:
     }
 
     /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Use
-    /// destroyAndOwnLines() if another thread constructs the next T in the Cell: its processor can
-    /// then prefetch the whole line. Measured: docs/decisions/rings.md. Only the first line of a T
-    /// larger than four cache lines is written.
+    /// destroyAndOwnLines() if another thread constructs the next T, because its processor can then
+    /// prefetch whole lines: see docs/decisions/rings.md. If a T is larger than four cache lines,
+    /// only its first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
-        volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
+        volatile unsigned char* const bytes = storage_;  // keeps stores that no thread reads
         constexpr std::size_t last = sizeof(T) <= 4 * lineSize ? sizeof(T) - lastPart : 0;
         for (std::size_t i = 0; i < last; i += lineSize) {
             bytes[i] = 0;
@@ -240,7 +238,7 @@ private:
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Full fences, for kernels without membarrier or if light() is called as rarely as heavy().
+/// Full fences. Use PortableFence without membarrier, or if light() is as rare as heavy().
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -249,27 +247,26 @@ public:
     static bool isAsymmetric() noexcept { return false; }
 };
 
-/// Store-load fences: a cheap light() for frequent code, and an expensive heavy() for rare code.
+/// Store-load fences: a cheap light() for frequent code and an expensive heavy() for rare code.
 ///
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
 /// x and y are atomics with relaxed or stronger accesses. If one thread calls light() and another
-/// one calls heavy(), the later caller sees all writes that precede the earlier call. The same
-/// holds for two calls of heavy(), but not for two calls of light(). ThreadSanitizer does not see
-/// these fences, so pass data with release and acquire.
+/// calls heavy(), the later caller sees all writes before the earlier call. Two calls of heavy()
+/// give the same guarantee, but two calls of light() give none. ThreadSanitizer does not see these
+/// fences, so publish data with release and acquire.
 ///
-/// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
-/// full barrier on every processor that executes a thread of the process. Without membarrier,
-/// light() and heavy() are full fences. The choice between membarrier and full fences is made once,
-/// at the start of the program or in the first call.
+/// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a
+/// full barrier on every processor that executes a thread of the process. Without membarrier, both
+/// are full fences. The program chooses once, at its start or in the first call.
 ///
 /// Thread safety: any thread may call any member, also in static initialisers, signal handlers and
 /// forked children.
 ///
-/// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before,
-/// because light() alone orders nothing. A seccomp sandbox must allow membarrier with flags 0, or
-/// be installed before the program first uses the fence.
+/// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before. A
+/// seccomp sandbox must allow membarrier with flags 0, or be installed before the program first
+/// uses the fence.
 ///
 /// Performance: light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of the process runs,
 /// and 2-10 us otherwise. A full fence takes 5-20 ns on x86.
@@ -309,8 +306,8 @@ public:
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
-    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel.
-    // light() is a full fence until a compare-exchange has decided for or against membarrier.
+    // Invariant: a light() is only a compiler barrier if every heavy() calls the kernel. light() is
+    // a full fence until a compare-exchange has decided for or against membarrier.
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
@@ -325,7 +322,7 @@ private:
 
     static Choice decide() noexcept {
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
-            (void)&decideAtStart;  // a program that uses the fence also runs decideAtStart()
+            (void)&decideAtStart;  // makes programs that use the fence run decideAtStart()
         }
         Choice choice = shared_.choice.load(std::memory_order_relaxed);  // value only
         if (choice == Choice::undecided) {
@@ -343,7 +340,6 @@ private:
                Kernel::call(Kernel::commandPrivateExpedited);
     }
 
-    /// Registers the process for membarrier again, and repeats the refused barrier.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!hasMembarrier()) {
             failAssertion(
@@ -355,13 +351,13 @@ private:
     }
 
     // Each light() reads `choice`, so no other variable may share its cache line. Two cache lines
-    // are reserved, because processors prefetch them in pairs.
+    // are reserved, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
 
-    // The fence is usable before dynamic initialisation. A forked child inherits the choice; if the
-    // child is not registered for membarrier, heavy() registers it.
+    // Usable before dynamic initialisation. A forked child inherits the choice, and heavy()
+    // registers the child if necessary.
     inline static Shared shared_{};
 };
 
@@ -373,9 +369,9 @@ using AsymmetricFence = PortableFence;
 
 /// The platform of the standard library: std::atomic, steady_clock and threads.
 ///
-/// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
-/// and accesses the machine only through the platform. Tests run the shipped headers on a model
-/// checker, a fault injector, a fake clock, or a kernel without membarrier:
+/// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`.
+/// Tests replace the platform to run the shipped headers on a model checker, a fault injector, a
+/// fake clock, or a kernel without membarrier:
 ///
 ///     struct PortablePlatform : sluice::StdPlatform {
 ///         using Fence = sluice::PortableFence;
@@ -399,7 +395,7 @@ struct StdPlatform {
     }
 
     /// A number of at least 1, unique among all past and present threads. Shared libraries that
-    /// hide their symbols count threads separately, so numbers of two libraries may be equal.
+    /// hide their symbols count separately, so two libraries may use the same number.
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
@@ -410,7 +406,7 @@ struct StdPlatform {
     /// True while the calling thread runs message handlers; HandlerThread sets it.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
 #if defined(_WIN32)
-        // A program may export its mark to its DLLs: see docs/platforms.md.
+        // A program may export its own mark to its DLLs: see docs/platforms.md.
         static auto* const mark = detail::windows::find<bool*()>(nullptr, "sluiceHandlerMark");
         if (mark != nullptr) {
             return *mark();

@@ -18,7 +18,7 @@ namespace detail {
 template <class Platform>
 inline constexpr unsigned readersInGroup = 32;
 
-/// The addresses of the objects that a thread is reading, one in each entry.
+/// The objects that a thread is reading: each entry holds the address of one object.
 template <class Platform>
 struct alignas(cacheLineSize) ReaderSlot {
     template <class T>
@@ -30,9 +30,9 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     /// A flag that flips with each ReadGuard, so that consecutive words of an entry differ.
     static constexpr Word phase = 1;
-    /// A flag of a slot that serves a single ReadGuard, and is released when this guard ends.
+    /// Marks a slot that serves a single ReadGuard and is released with this guard.
     static constexpr Word temporary = 2;
-    /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
+    /// The alignment of objects. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
 
     static Word wordOf(const void* where) noexcept { return reinterpret_cast<Word>(where); }
@@ -40,8 +40,8 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Finds the entry and the word of the object's outermost guard, or returns null. Guards end in
-    /// reverse order, so no entry behind an idle entry is in use.
+    /// Finds the entry and the word of the object's outermost guard, or returns null. Stops at the
+    /// first idle entry, because guards end in reverse order.
     const Entry* find(const void* where, Word& word) const noexcept {
         for (const Entry& entry : entries) {
             word = entry.load(std::memory_order_acquire);  // E1 leave
@@ -57,13 +57,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // The entry of ReadGuards nested in a ReadGuard of the same object. Removers ignore it.
+    // For ReadGuards nested in a guard of the same object. Removers ignore this entry.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
     // The entry and the word of another thread's ReadGuard that the owner waits for.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // The group's word in which `bit` is set while a thread has this slot.
+    // A word of the slot's group, in which `bit` marks the slot as taken.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
@@ -71,24 +71,24 @@ struct alignas(cacheLineSize) ReaderSlot {
 }  // namespace detail
 
 /// A registry of the threads that read shared objects, like hazard pointers for whole objects. A
-/// thread that has unlinked an element of an object waits until the current readers of this object
-/// are done, and then frees the element.
+/// thread that unlinks an element waits for the object's current readers before it frees the
+/// element.
 ///
 ///     reader                                       remover
 ///     auto guard = registry.enter(&list);          node = list.unlink();
 ///     use(list.first());                           registry.waitForOthers(&list);
 ///                                                  delete node;
 ///
-/// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
-/// that created it, so it must not span a co_await. Guards may be nested. Two threads deadlock if
-/// each waits for the readers of an object that the other one is reading. Threads that have called
-/// enter(where) must end before the registry is destroyed. A preempted reader only delays removals
-/// from the object it reads. When hasPassed() returns true or waitForOthers() returns, the caller
-/// sees all writes that readers made while they held the finished guards.
+/// Thread safety: any thread may call any member. A read guard must end in the scope and on the
+/// thread that created it, so it must not span a co_await. Two threads deadlock if each waits for
+/// the readers of an object that the other thread is reading. Threads that have called enter(where)
+/// must end before the registry is destroyed. A preempted reader delays only removals from the
+/// object that it reads. A remover sees all writes that readers made under guards whose end it has
+/// waited for.
 ///
-/// Performance: enter() is a store and a light fence. A thread's first enter(), and one that reads
-/// a ninth object, takes a slot and may throw std::bad_alloc. A remover reads the slots of all
-/// running threads, and one word per 32 slots.
+/// Performance: enter() is a store and a light fence. A thread's first enter() takes a slot and may
+/// throw std::bad_alloc, and so does an enter() for a ninth object. A remover reads the slots of
+/// all running threads, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -177,7 +177,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // A release store (E1), because hasPassed() may not have seen the previous guard's end.
+            // Release (E1): hasPassed() may read this word instead of the previous guard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }
@@ -186,8 +186,8 @@ public:
         const Word idle_;
     };
 
-    /// Begins to read the object at `where`, an address that is a multiple of 4. Signal handlers
-    /// may call enter() on a thread that has a slot, for up to eight nested guards.
+    /// Begins to read the object at `where`, an address that is a multiple of 4. A signal handler
+    /// may call enter() if its thread has a slot and fewer than eight nested guards.
     ReadGuard enter(const void* where) {
         return enter(*Table::findOr(this, hash_, [this] { return addSlot(); }), where);
     }
@@ -204,7 +204,7 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot, and so none can reach an unlinked element.
+    /// Returns true if no other thread has a slot, so that no other thread is reading.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5 alone
         const void* const self = Platform::thisThread();
@@ -239,7 +239,7 @@ public:
         return advance(period, where, nullptr);
     }
 
-    /// Returns true if no ReadGuard of the object is visible. May miss new ReadGuards.
+    /// Returns true if the object seems to have no readers. May miss new ReadGuards.
     [[nodiscard]] bool looksUnread(const void* where) const noexcept {
         GracePeriod period(firstGroup());
         return hasPassed(period, where);
@@ -269,7 +269,7 @@ public:
         return slot;
     }
 
-    /// Returns a slot that no guard uses, so that other threads can take it.
+    /// Gives a slot without guards back to all threads.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);       // by E3
         slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3 slot
@@ -284,7 +284,7 @@ public:
             slot.entries[0].load(std::memory_order_relaxed) >= Slot::firstAddress;  // own variable
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Release builds keep the slot taken, so that removers free no element that is being read.
+        // Release builds keep the slot taken, so that elements which are being read are not freed.
         if (!isInside) {
             release(slot);
         }
@@ -312,7 +312,6 @@ private:
         return slot != nullptr ? slot : &markTemporary(acquire());
     }
 
-    /// Creates a ReadGuard for a thread that already has a ReadGuard.
     [[gnu::noinline]] ReadGuard enterInside(Slot& slot, const void* where) {
         for (Entry& entry : slot.entries) {
             const Word word = entry.load(std::memory_order_relaxed);  // own variable
@@ -323,13 +322,13 @@ private:
                 return ReadGuard(slot.inner, 0, where);
             }
         }
-        // A temporary slot needs no heavy fence (E5), because the thread already has a slot.
+        // A temporary slot needs no heavy fence (E5), because its thread already has another slot.
         Entry& entry = markTemporary(take()).entries[0];
         return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // own variable
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // The slot keeps its phase bit, so that the words of consecutive ReadGuards differ.
+        // Keeps the phase bit, so that the words of consecutive ReadGuards differ.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
                     std::memory_order_release);  // E1 leave
@@ -343,7 +342,6 @@ private:
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if test(slot) is true for a slot of this thread.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -358,7 +356,7 @@ private:
     }
 
     /// Moves `period` to its next unfinished ReadGuard, or returns true if all have ended. Skips
-    /// the slots of the thread `ignored`. A slot has at most one entry for the object.
+    /// the slots of the thread `ignored`.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -376,8 +374,8 @@ private:
         return false;
     }
 
-    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it. Runs
-    /// in release builds, too, because other translation units may have assertions.
+    /// Publishes the guard that this thread waits for. Release builds publish, too, because other
+    /// translation units may have assertions.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             slot.awaitedWord.store(word, std::memory_order_relaxed);  // by E6
@@ -386,7 +384,6 @@ private:
         });
     }
 
-    /// Returns true if the owner of the slot `other` waits for a guard of this thread.
     bool isWaitingForThis(const Slot& other) const noexcept {
         const Entry* const entry = other.awaited.load(std::memory_order_acquire);  // E6 wait
         if (entry == nullptr) {
@@ -424,7 +421,7 @@ private:
         return slot;
     }
 
-    /// Takes a slot of the group and returns the slot's bit, or 0 if all slots are taken.
+    /// Takes a slot and returns its bit, or returns 0 if all slots are taken.
     static Word takenIn(Group& group) noexcept {
         Word taken = group.taken.load(std::memory_order_relaxed);  // retried
         while (taken != Group::allTaken) {

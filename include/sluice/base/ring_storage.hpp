@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// The Capacity argument of rings that receive their capacity in the constructor.
+/// The Capacity argument of rings whose constructor receives the capacity.
 inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>::max();
 
 constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
@@ -28,9 +28,8 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
     return power;
 }
 
-/// Arithmetic of ring positions. A position is an even number, and consecutive messages are two
-/// positions apart. The lowest bit of a position is a mark, such as "closed" or "filled". Positions
-/// may wrap around.
+/// Arithmetic of ring positions: even numbers that may wrap around, two apart for consecutive
+/// messages. The lowest bit of a word with a position is a mark, such as "closed" or "filled".
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -38,7 +37,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest number of slots, a power of two. Consecutive positions of a slot must differ.
+    /// The largest number of slots, a power of two.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -59,8 +58,8 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at some moment of the call. Retries if `head` changes. The load
-    /// of `tail` is an acquire, so that the second load of `head` reads no older value.
+    /// The exact number of messages at some moment of the call. The acquire load of `tail` keeps
+    /// the second load of `head` from reading an older value.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -75,7 +74,7 @@ struct RingPositions {
     /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position, found with a mask and, for even slot sizes, one multiplication.
+    /// For even slot sizes, a constant factor spares the division by `one`.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -90,8 +89,8 @@ struct RingPositions {
 
 namespace detail {
 
-/// The slots of a ring, with the capacity as template argument. The number of slots is a power of
-/// two and at least `MinSlots`, so that a mask maps positions to slots.
+/// The slots of a ring with constant capacity. The number of slots is a power of two, so that a
+/// mask maps positions to slots.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;
@@ -157,7 +156,7 @@ private:
     Slot* slots_;
 };
 
-/// The slots claimed by a push: `count` from `position` on, or none if `result` is not `ok`.
+/// The slots of a push: `count` from `position` on if `result` is `ok`, and otherwise none.
 template <class Index>
 struct SlotClaim {
     SendResult result;
@@ -166,7 +165,7 @@ struct SlotClaim {
 };
 
 /// Consecutive slots owned by a producer, which fills and commits the slots one by one. The
-/// reservation's destructor marks uncommitted slots as skipped.
+/// destructor marks uncommitted slots as skipped.
 template <class Ring, class T, class Traits>
 class RingReservation {
     using Index = typename Traits::Index;

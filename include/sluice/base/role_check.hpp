@@ -9,8 +9,7 @@ namespace sluice {
 
 namespace detail {
 
-/// A scope guard that enters a RoleCheck or CallCheck and leaves it again. Translation units with
-/// and without NDEBUG use different types: see assertionsAreActive.
+/// A scope guard for a RoleCheck or CallCheck. Its type depends on NDEBUG: see assertionsAreActive.
 template <class Check, bool IsActive>
 class CheckScope {
 public:
@@ -35,8 +34,8 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls of functions that allow one caller at a time, such as a queue's
-/// consumer functions. Handlers that call such a function again are detected, too. Successive calls
-/// may come from different threads. A RoleCheck costs a byte.
+/// consumer functions. Also detects a handler that calls such a function of its own queue.
+/// Successive calls may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:
@@ -46,7 +45,7 @@ private:
     template <class Check, bool IsActive>
     friend class detail::CheckScope;
 
-    // A check must not order threads, because it would hide the data races that it reports.
+    // Relaxed, because an ordered check would hide the data races that it reports.
     void enter(const char* advice) noexcept {
         if (taken_.exchange(true, std::memory_order_relaxed)) {
             failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
@@ -104,8 +103,8 @@ private:
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for room without a time limit, because their own thread may have to
-/// make room. A shared library with hidden symbols, or a DLL, knows only its own handlers, unless
-/// the program exports its mark: see StdPlatform::runsHandlers().
+/// make room. A DLL or a shared library with hidden symbols sees only its own marks, unless the
+/// program exports its mark: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-/// Reports a set-up that cannot work, such as a capacity out of range. `what` names the setting,
+/// Reports a setting that cannot work, such as a capacity out of range. `what` names the setting,
 /// `value` is the requested value, and `limit` is the nearest accepted value.
 ///
-/// setupError() throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
-/// Without exceptions, the assertion handler receives the text and the program ends in all builds.
+/// Throws std::invalid_argument with the text "<what>: <value>, limit <limit>". Without exceptions,
+/// calls the assertion handler with this text and ends the program, also in release builds.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 setupError(const char* what, unsigned long long value, unsigned long long limit) {
     char text[256];
@@ -28,7 +28,7 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 
 namespace detail {
 
-/// Reports a failed allocation: throws std::bad_alloc, or without exceptions calls setupError().
+/// Throws std::bad_alloc, or calls setupError() in programs without exceptions.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned long long value,
                 [[maybe_unused]] unsigned long long limit) {
@@ -53,7 +53,7 @@ auto resultOrDefault(Call call) noexcept -> decltype(call()) {
 #endif
 }
 
-// The require functions check a setting and call setupError() with the text `what` if it is wrong.
+// The require functions call setupError() with the text `what` if the value is wrong.
 
 inline void requireAtLeast(const char* what, unsigned long long value, unsigned long long least) {
     if (value < least) {

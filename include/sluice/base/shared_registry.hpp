@@ -6,12 +6,12 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has gone. The owner and each
-/// thread with a slot are users, and the last user to leave destroys the registry.
+/// A reference-counted registry that threads may use after its owner has ended. The owner and each
+/// thread with a slot are users, and the last user destroys the registry.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    /// Returns true if the owner has gone. A thread may use the registry until its own dropUser().
+    /// A thread may use an abandoned registry until its own dropUser().
     [[nodiscard]] bool isAbandoned() const noexcept {
         return isAbandoned_.load(std::memory_order_relaxed);  // value only
     }
@@ -24,7 +24,7 @@ protected:
 
     void addUser() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // value only
     void dropUser() noexcept {
-        // The last user acquires what all others have released, and may then destroy the registry.
+        // The last user acquires what all others have released before it destroys the registry.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-/// Confirms that the whole program and its interrupt handlers run on one processor.
+/// A template argument: the program confirms that it runs on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
 
-/// A std::atomic that only constrains the compiler. Interrupt handlers on the same processor see
-/// its accesses in program order if the compiler does not reorder them.
+/// A std::atomic that constrains only the compiler. Interrupt handlers on the same processor see
+/// accesses in program order unless the compiler reorders them.
 template <class T>
 class SingleCoreAtomic {
 public:
@@ -71,9 +71,8 @@ private:
 ///
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
-/// SingleCorePlatform has no hardware barriers, so it has data races on several processors. The
-/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor. Functions that
-/// wait for an interrupt spin, because SingleCorePlatform assumes a single thread.
+/// SingleCorePlatform has no hardware barriers, so it has data races on several processors. Waits
+/// spin, because only an interrupt handler can make a condition true.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

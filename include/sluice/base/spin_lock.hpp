@@ -24,9 +24,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Use Park or another wait strategy if another thread can wake the waiting thread.
 ///
-/// The first calls of wait() spin for 1 to 64 pauses, 16 more calls yield, and 33 more sleep for
-/// 20 us. Later calls double the sleep up to `longestNap`. Yielding alone is not enough, because
-/// a real-time thread that only yields keeps threads of lower priority off its processor.
+/// The first calls of wait() spin for 1 to 64 pauses, 16 more calls yield, and 33 more sleep for 20
+/// us. Later calls double the sleep up to `longestNap`. A real-time thread must sleep, because its
+/// yields keep threads of lower priority off its processor.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:
@@ -92,13 +92,13 @@ using Backoff = BasicBackoff<>;
 ///         ++count;
 ///     }
 ///
-/// Use SpinLock for critical sections of a few instructions that call no user code. Use std::mutex
-/// if the critical section allocates, makes system calls or calls user code. Use a mutex with
-/// priority inheritance if a real-time thread must not wait for milliseconds.
+/// Use SpinLock for critical sections of a few instructions, and std::mutex if the critical section
+/// allocates, makes system calls or calls user code. Use a mutex with priority inheritance if a
+/// real-time thread must not wait for milliseconds.
 ///
 /// Thread safety: any thread may call lock() and try_lock(); only the lock holder may call
-/// unlock(). The lock is neither recursive nor fair. A preempted lock holder blocks all other
-/// threads. The last thread to use the lock may destroy it right after unlock().
+/// unlock(). The lock is neither recursive nor fair. A preempted lock holder blocks all threads
+/// that call lock(). The last thread to use the lock may destroy it immediately after unlock().
 template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:

@@ -19,9 +19,9 @@ namespace sluice {
 ///
 /// Use SlotStack if the nodes are the slots of one array.
 ///
-/// Thread safety: any thread or interrupt may call any member. A node that is in the stack must not
-/// be pushed again. A node must stay readable as long as any thread may be in pop(). The thread
-/// that pops a node sees all writes to the node before its push.
+/// Thread safety: any thread or interrupt may call any member. Do not push a node that is in the
+/// stack. A node must stay readable as long as any thread may be in pop(). The thread that pops a
+/// node sees all writes to the node before its push.
 ///
 /// `MostNumber` is the largest node number. The number `None` means "no node", for example 0.
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
@@ -38,7 +38,7 @@ class TaggedHead {
         }
         return bits;
     }
-    // In a 64-bit word, node numbers have 16 or 32 bits, which need no mask to extract.
+    // 16 or 32 bits need no mask to be extracted from a 64-bit word.
     static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
     static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 
@@ -85,8 +85,8 @@ private:
     // Edge E1: push -> pop (proof: docs/algorithms/pools.md).
     //
     // The tag counts the changes of the head, so that the exchange in pop() fails if other threads
-    // have popped the top node and pushed it again (ABA). The head must only be changed by
-    // read-modify-writes, because pop() must synchronize with all earlier pushes.
+    // have popped the top node and pushed it again (ABA). Only read-modify-writes may change the
+    // head, so that pop() synchronizes with all earlier pushes.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 
@@ -124,7 +124,6 @@ public:
 
     SlotStack() noexcept {
         for (std::size_t i = 0; i < Count; ++i) {
-            // The last slot is followed by Count, which means "no slot".
             next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);  // not shared
         }
     }
@@ -134,7 +133,6 @@ public:
         slot = top_.pop(nextOf());
         return slot != none;
     }
-    /// Takes all free slots, so that tryTake() returns false until a slot is given back.
     void takeAll() noexcept {
         for (Slot slot{}; tryTake(slot);) {
         }

@@ -18,7 +18,7 @@ namespace [[gnu::visibility("default")]] sluice {
 }
 
 /// A thread-local hash table that maps each registry of one type to the calling thread's slot. A
-/// search takes no lock and performs no atomic access.
+/// search takes no lock and makes no atomic access.
 ///
 ///     using Threads = sluice::ThreadSlots<Registry>;
 ///     const std::size_t hash = Threads::hash(&registry);  // once for each registry
@@ -31,20 +31,18 @@ namespace [[gnu::visibility("default")]] sluice {
 /// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
 /// - isAbandoned(): returns true if the owner of the registry has ended.
 ///
-/// A registry must outlive the slots of all threads. The table drops entries of abandoned
-/// registries whenever its number of entries has doubled.
+/// A registry must outlive the slots of all threads. Each time the number of entries has doubled,
+/// the table drops the entries of abandoned registries.
 template <class Registry>
 class ThreadSlots {
 public:
     using Slot = typename Registry::Slot;
 
-    /// The hash of a registry, from which the table's mask selects the first entry to search.
     static std::size_t hash(const Registry* registry) noexcept {
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// Like find(), but searches only the first entry, which nearly always has the slot. Use
-    /// findFirst() where each instruction counts.
+    /// Like find(), but searches only the first entry, which nearly always has the slot.
     SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
                                                 std::size_t hash) noexcept {
         const View& mine = view();
@@ -80,7 +78,7 @@ public:
     }
 
     /// Gives this thread a slot until the thread ends. Returns null if the thread is ending and has
-    /// given back its slots. A std::bad_alloc changes nothing.
+    /// given back its slots. Has no effect if it throws std::bad_alloc.
     [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
         if (view_.hasEnded) {
             return nullptr;
@@ -101,8 +99,8 @@ private:
         Slot* slot = nullptr;
     };
 
-    /// The data of a search, constant-initialised and trivially destructible for fast access. At
-    /// most an eighth of the entries is in use, so each search ends.
+    /// Constant-initialised and trivially destructible for fast access. At most an eighth of the
+    /// entries is in use, so each search ends.
     struct View {
         const Entry* entries = &noEntry;
         std::size_t mask = 0;
@@ -111,7 +109,7 @@ private:
 
     SLUICE_THREAD_ADDRESS static View& view() noexcept { return view_; }
 
-    /// Owns the table's entries; its destructor runs when the thread ends.
+    /// The owner of the table's entries, destroyed when the thread ends.
     class Keeper {
     public:
         ~Keeper() {
@@ -134,7 +132,7 @@ private:
         }
 
     private:
-        /// Moves the entries of live registries to a table with room for as many more.
+        /// Moves the entries of live registries to a table with twice the room.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

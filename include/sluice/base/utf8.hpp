@@ -7,7 +7,6 @@
 
 namespace sluice {
 
-/// Whether all bytes are ASCII. isAscii() checks eight bytes at a time.
 [[nodiscard]] inline bool isAscii(std::string_view text) noexcept {
     constexpr std::uint64_t upperBits = 0x8080808080808080U;
     std::uint64_t all = 0;
@@ -48,10 +47,9 @@ namespace sluice {
     return size;
 }
 
-/// Whether the text is UTF-8. isUtf8() tests for ASCII first, because most texts are ASCII.
 [[nodiscard]] constexpr bool isUtf8(std::string_view text) noexcept {
     // isAscii() copies bytes, which constant evaluation forbids. `isConstant` is not const, because
-    // the compiler would evaluate a const variable's initialiser at compile time.
+    // a compiler may evaluate a const variable's initialiser at compile time.
     bool isConstant = __builtin_is_constant_evaluated();
     if (!isConstant && isAscii(text)) {
         return true;

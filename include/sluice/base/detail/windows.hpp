@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The functions of Windows 8 and later that Sluice calls. The declarations have the same types as
-/// in <windows.h>, which Sluice does not include, because it defines thousands of macros.
+/// Declares the Windows functions that Sluice calls, with the types of <windows.h>. That header is
+/// not included, because it defines thousands of macros.
 
 #if defined(_WIN32)
 
@@ -21,7 +21,7 @@ __declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANC
 
 namespace sluice::detail::windows {
 
-/// Finds a function that no import library exports; null if this version of Windows lacks it.
+/// Finds a function of a loaded DLL, or returns null if this version of Windows lacks the function.
 template <class Function>
 Function* find(const wchar_t* library, const char* name) noexcept {
     return reinterpret_cast<Function*>(::GetProcAddress(::GetModuleHandleW(library), name));

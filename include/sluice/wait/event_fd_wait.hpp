@@ -47,8 +47,8 @@ private:
 
 }  // namespace detail
 
-/// A wait strategy for a consumer in an event loop (Linux). EventFdWait has a file descriptor that
-/// becomes readable when a message arrives, to wake a thread in epoll, poll, select or asio.
+/// A wait strategy for a consumer in an event loop (Linux). A file descriptor becomes readable when
+/// a message arrives, which wakes epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
@@ -61,21 +61,21 @@ private:
 ///     }
 ///
 /// A timed wait that returns false arms the descriptor. A notification makes an armed descriptor
-/// readable; the next wait that times out clears it. The descriptor may become readable without a
-/// message. EventFdWait works like Park until descriptor() is called.
+/// readable, and the next wait that times out clears it. The descriptor may become readable without
+/// a message. EventFdWait works like Park until descriptor() is called.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first call of
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the EventFdWait is destroyed. A notification makes no system
-/// call unless a thread sleeps or the descriptor is armed.
+/// descriptor from the loop before the EventFdWait is destroyed. A notification makes a system call
+/// only if a thread sleeps or the descriptor is armed.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
 public:
     using Clock = typename Platform::Clock;
 
-    /// The descriptor that the loop watches for reading but does not read; created by the first
-    /// call. descriptor() returns -1 and sets errno if the kernel refuses.
+    /// The descriptor that the loop watches but never reads. The first call opens the descriptor,
+    /// or returns -1 and sets errno.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();
@@ -88,7 +88,7 @@ public:
         park_.wait(ready);
     }
 
-    /// At `deadline`, arms the descriptor and returns false. Calls `ready` at least once.
+    /// Arms the descriptor and returns false at `deadline`. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {
@@ -140,8 +140,8 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // The descriptor is written before arming_ changes: if this thread is preempted in
-            // between, the next notifier writes, too.
+            // Writes before arming_ changes, so that the next notifier writes again if this thread
+            // is preempted between the two steps.
             descriptor_.signal();  // E2 cleared
             // Relaxed: value only.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
@@ -150,7 +150,7 @@ private:
     }
 
     BasicPark<Platform, Parker> park_;
-    // The number of times that the descriptor was armed and disarmed; odd while armed.
+    // Counts how often the descriptor was armed or disarmed; odd while armed.
     typename Platform::template Atomic<std::uint32_t> arming_{0};
     Descriptor descriptor_;
 };

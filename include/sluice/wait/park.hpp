@@ -32,13 +32,12 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // max() prevents an overflow of `last - now` if `now` is before the epoch. The factor prevents
-    // an overflow of `now + atMost` after rounding errors.
+    // `last - now` would overflow if `now` were before the epoch, so max() limits it. The factor
+    // allows for rounding errors.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
 
-/// The deadline of a timed operation that begins now.
 template <class Clock, class Rep, class Period>
 typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
     return deadlineAfter(Clock::now(), atMost);
@@ -47,10 +46,9 @@ typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMo
 namespace detail {
 
 // A parker lets a thread sleep until the high half of a Park's atomic word changes. park(word,
-// stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value, and may
-// return at any time. A notifier changes the high half so that stillWaiting(value) is false, and
-// then calls unparkAll(word) or unparkOne(word). Park limits a sleep to a day, because kernels and
-// standard libraries overflow on very long sleeps.
+// stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value. park() may
+// return at any time. A notifier changes the high half so that stillWaiting(value) becomes false,
+// and then calls unparkAll(word) or unparkOne(word).
 
 #if defined(__linux__)
 
@@ -64,7 +62,7 @@ public:
         timespec timeout{};
         timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
         timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
-        // The kernel only sleeps if the high half is still unchanged, so no later change is missed.
+        // The kernel suspends the thread only if the high half still equals `high`.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {
@@ -111,7 +109,7 @@ using DefaultParker = detail::NoParker;
 
 namespace detail {
 
-// True if Wait has notifyOne() or, with IsDue, notifyOne(isDue).
+// True if Wait has a notifyOne() that accepts arguments of the types IsDue.
 template <class Wait, class = void, class... IsDue>
 inline constexpr bool canNotifyOne = false;
 template <class Wait, class... IsDue>
@@ -121,8 +119,8 @@ inline constexpr bool canNotifyOne<
 
 }  // namespace detail
 
-/// Wakes one of several threads that wait for the same condition. Wait strategies without
-/// notifyOne() wake all threads, and those without notifyOne(isDue) ignore isDue.
+/// Wakes one of several threads that wait for the same condition. If `Wait` has no notifyOne(), all
+/// threads are woken.
 template <class Wait, class... IsDue>
 void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
     if constexpr (detail::canNotifyOne<Wait, void, IsDue...>) {
@@ -134,30 +132,30 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
     }
 }
 
-/// Lets threads sleep until a condition on lock-free data becomes true: an event count that polls
-/// before it sleeps. Park is the default wait strategy.
+/// An event count: lets threads sleep until a condition on lock-free data becomes true. Park is the
+/// default wait strategy.
 ///
 ///     sluice::Park park;
 ///     park.wait([&] { return isReady.load(); });  // one thread
 ///     isReady.store(true);                        // another thread
 ///     park.notifyAll();
 ///
-/// A wait spins shortly, yields a few times, and then sleeps in the kernel until notified. Use
-/// BusySpin or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow, and a
-/// condition variable if the data has a mutex.
+/// A wait first spins, then yields a few times, and then sleeps in the kernel until notified. Use
+/// BusySpin or SpinThenYield if a kernel wake-up of some microseconds is too slow. Use a condition
+/// variable if a mutex protects the data.
 ///
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
-/// notifyAll() wakes all sleeping threads; each notifyOne() wakes one more. Use notifyOne() if all
-/// threads wait for the same condition and each change serves one thread. A woken thread that
-/// leaves work for another thread must call notifyOne(). A notifier preempted mid-call delays the
-/// threads that it wakes until the next notification. A waiter that sees a notifier's change also
-/// sees all earlier writes of the notifier.
+/// notifyAll() wakes all sleeping threads; notifyOne() wakes one of them. Use notifyOne() only if
+/// all threads wait for the same condition and each change serves one thread. A woken thread that
+/// leaves work for another thread must call notifyOne(). A notifier preempted in the call delays
+/// its wake-ups until the next notification. A waiter that sees a notifier's change also sees the
+/// notifier's earlier writes.
 ///
-/// Errors: an exception of `ready` ends the wait and propagates.
+/// Errors: an exception thrown by `ready` ends the wait and propagates.
 ///
 /// Performance: a notification without sleeping threads costs a load and a light fence. The first
-/// thread to sleep runs a heavy fence. After 8 waits in a row without a successful poll, only every
-/// 16th wait polls before it sleeps, until a poll succeeds. Park never allocates.
+/// thread to sleep runs a heavy fence. After 8 waits in a row with unsuccessful polls, only every
+/// 16th wait polls. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -179,8 +177,8 @@ public:
         (void)(readyAwake(ready) || readyAsleep(ready, never));
     }
 
-    /// Returns false if `deadline` passed first. Calls `ready` at least once, and exactly once if
-    /// `deadline` has passed before the call.
+    /// Returns false if `deadline` passes before `ready` returns true. Calls `ready` at least once,
+    /// and exactly once if the call begins after `deadline`.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (Clock::now() >= deadline) {
@@ -195,8 +193,8 @@ public:
         }
     }
 
-    /// Wakes one sleeping thread, after a change that serves one thread. isDue() is only called if
-    /// threads may be asleep, and prevents the wake-up by returning false.
+    /// Wakes one sleeping thread unless isDue() returns false. Calls isDue() only if threads may be
+    /// asleep.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         if (hasAnybody()) {
@@ -205,8 +203,8 @@ public:
     }
 
 protected:
-    // Tests derive from BasicPark and call these steps of a wait. A waiter calls announce(), checks
-    // its condition again, and then passes the epoch to either sleepUntil() or cancelWait().
+    // The steps of a wait, which tests call. A waiter calls announce(), checks its condition again,
+    // and then calls either sleepUntil() or cancelWait().
 
     using Epoch = std::uint32_t;
 
@@ -220,10 +218,10 @@ protected:
         return epoch;
     }
 
-    /// Ends the wait of an announced waiter. Returns true if the waiter had been notified.
+    /// Returns true if the waiter had been notified.
     bool cancelWait(Epoch epoch) noexcept { return leave(epoch, Leaving::withoutPermit); }
 
-    /// Sleeps until a notification follows announce(). Returns false if `deadline` passed first.
+    /// Returns false if `deadline` passes before a notification.
     [[nodiscard]] bool sleepUntil(Epoch epoch, typename Clock::time_point deadline) noexcept {
         std::chrono::nanoseconds left = longestSleep;
         while (!leave(epoch, Leaving::withPermit)) {
@@ -253,8 +251,8 @@ private:
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
 
-    // The bits of a Park's state: isWaking (lowest), isAnnounced, count of waiters, permits, epoch.
-    // Waiters sleep on the high half of the state, which holds the permits and the epoch.
+    // The bits of a Park's state, lowest first: isWaking, isAnnounced, number of waiters, permits,
+    // epoch. Waiters sleep on the high half of the state, which holds the permits and the epoch.
     using State = std::uint64_t;
     static constexpr State waking = 1;
     static constexpr State announced = 2;
@@ -284,8 +282,8 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Ends a wait. `withPermit` only ends the wait of a notified waiter. `withoutPermit` ends any
-    /// wait, but takes a permit only if each waiter has one. Returns true for a notified waiter.
+    /// Returns true for a notified waiter. `withPermit` ends only a notified waiter's wait.
+    /// `withoutPermit` ends any wait, but takes a permit only if each waiter has one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -309,13 +307,12 @@ private:
         }
     }
 
-    /// Returns true if there may be waiters to notify.
     SLUICE_ALWAYS_INLINE bool hasAnybody() const noexcept {
         Platform::Fence::light();  // E1 announce
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;  // by E1
     }
 
-    // The wake functions are out of line, so that the inlined part of a notification stays short.
+    // Out of line, so that the inlined part of a notification stays short.
 
     [[gnu::noinline]] void wakeOne() noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // retried
@@ -357,7 +354,7 @@ private:
         endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
+    /// The first state of the next epoch: no waiters, no permits.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
     /// Clears this notifier's `waking` mark after the kernel call, unless a newer epoch has begun.
@@ -369,7 +366,7 @@ private:
         }
     }
 
-    /// If `ready` throws, cancels the wait, or passes a received notification to another thread.
+    /// If `ready` throws, cancels the wait or, after a wake-up, notifies another thread.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -383,8 +380,7 @@ private:
         }
     };
 
-    /// Sleeps until `ready` returns true or `deadline` has passed. A woken thread runs no second
-    /// fence if `ready` then returns true.
+    /// Checks `ready` after each sleep, because another announce() may cost a heavy fence.
     template <class Ready>
     bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;
@@ -405,7 +401,7 @@ private:
         return false;
     }
 
-    // After `patience` waits with unsuccessful polls, only each `interval`-th wait polls.
+    // After `patience` waits with unsuccessful polls, only every `interval`-th wait polls.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
@@ -442,23 +438,23 @@ private:
 
 using Park = BasicPark<>;
 
-/// A pacing policy that pauses after polls with few messages, so that later polls deliver more.
+/// A pacing policy that pauses after a poll of few messages, so that the next poll delivers more.
 ///
-/// A consumer that polls again immediately reads the cache line that the producer is filling, so
-/// each message waits for the line's transfer: see docs/decisions/batch-pacing.md. Use NoPacing if
-/// some 100 ns of latency under load matter more than throughput. The latency of an idle queue does
-/// not depend on pacing. A pause spins. Several threads may share a BatchPacing.
+/// A consumer that polls again immediately takes the cache line that the producer is filling, so
+/// the line is transferred for each message: see docs/decisions/batch-pacing.md. Use NoPacing if
+/// some 100 ns of latency under load matter more than throughput. Pacing does not affect the
+/// latency of an idle queue. Several threads may share a BatchPacing.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:
-    /// polled() is called after each poll with the number of messages delivered.
+    /// The consumer calls polled() after each poll with the number of messages delivered.
     void polled(std::size_t count) const noexcept {
         if (count != 0 && count < enough) {
             pauseFor(count < dense ? pause : 2 * pause);
         }
     }
 
-    /// A producer that found the queue full calls full() before the next attempt.
+    /// A producer that finds the queue full calls full() before the next attempt.
     void full() const noexcept { pauseFor(pause); }
 
 private:
@@ -479,7 +475,7 @@ private:
 
 using BatchPacing = BasicBatchPacing<>;
 
-/// A pacing policy that never pauses, for the lowest latency under load but less throughput.
+/// A pacing policy that never pauses: lower latency under load, but less throughput.
 class NoPacing {
 public:
     void polled(std::size_t) const noexcept {}

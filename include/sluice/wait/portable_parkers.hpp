@@ -65,7 +65,7 @@ public:
 
     template <class Word>
     void unparkAll(const Word&) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // a sleeper saw the change, or waits
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // after all sleepers' checks
         changed_.notify_all();
     }
 

@@ -6,18 +6,18 @@
 
 namespace sluice {
 
-/// A wait strategy that polls without sleeping: first with pauses, then with yields in between.
+/// A wait strategy that never sleeps: it polls with pauses, and later with yields.
 ///
 /// Use SpinThenYield if threads may outnumber cores and a fully loaded core is acceptable. Use
-/// BusySpin if the waiting thread has its own core, and Park for long waits. Any number of threads
-/// may wait on one SpinThenYield. `ready` may do the awaited work itself; its exceptions propagate.
+/// BusySpin if the waiting thread has its own core. Use Park for long waits. Any number of threads
+/// may wait on one SpinThenYield. `ready` may do the awaited work itself, and may throw.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:
     using Clock = typename Platform::Clock;
 
     struct Options {
-        /// The number of polls with a pause instruction in between, before the first yield.
+        /// The number of pauses before the first yield.
         std::uint32_t spins = 64;
     };
 
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    /// Returns false if `deadline` passed first. Calls `ready` at least once.
+    /// Returns false if `deadline` passes before `ready` returns true. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         bool inTime = true;
@@ -56,8 +56,8 @@ private:
 
 using SpinThenYield = BasicSpinThenYield<>;
 
-/// A wait strategy that polls without yielding, for the shortest wake-up. Use BusySpin if the
-/// waiting thread has its own core. BusySpin has no state.
+/// A stateless wait strategy that polls with pauses, for the shortest wake-up. Use BusySpin only if
+/// the waiting thread has its own core.
 template <class Platform = StdPlatform>
 class BasicBusySpin {
 public:
@@ -70,7 +70,7 @@ public:
         }
     }
 
-    /// Returns false if `deadline` passed first. Calls `ready` at least once.
+    /// Returns false if `deadline` passes before `ready` returns true. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         bool inTime = true;

@@ -28,15 +28,15 @@ namespace sluice {
 ///     while (set.wait()) {  // until both are closed and drained
 ///     }
 ///
-/// A poll function should handle a limited number of its source's messages, and returns false or 0
-/// if the source was empty. Use EventFdWait if the thread also waits for sockets.
+/// A poll function should handle a limited number of messages. It returns false or 0 if its source
+/// was empty. Use EventFdWait if the thread also waits for sockets.
 ///
 /// Thread safety: any thread may call notify(). Only one thread at a time may call the other
 /// functions or destroy a source. Poll functions may call all members except the wait functions.
 ///
-/// Errors: an exception of a poll ends the wait and propagates.
+/// Errors: an exception thrown by a poll function ends the wait and propagates.
 ///
-/// Performance: notifying a source in a set costs two more loads and a fence. add() allocates.
+/// Performance: a set adds two loads and a fence to each notification of a source. add() allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicWaitSet {
 public:
@@ -44,14 +44,14 @@ public:
     using Options = typename BasicPark<Platform, Parker>::Options;
     class Member;
 
-    /// The number of a source; sources are numbered 0, 1, 2, ... in order of addition.
+    /// The number of a source, counted from 0 in order of addition.
     using Source = std::size_t;
     static constexpr Source none = static_cast<Source>(-1);
 
     /// The result of a wait.
     struct Ready {
         Source source = none;
-        /// True if the source has left the set, as drained queues and single-shot timers do.
+        /// True if the source has left the set, like a drained queue or a single-shot timer.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -59,7 +59,7 @@ public:
 
     explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
     ~BasicWaitSet() {
-        std::list<Entry>().swap(entries_);  // polls may own their sources, which use the set
+        std::list<Entry>().swap(entries_);  // destroys polls, which may own sources of this set
         SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
     }
 
@@ -78,7 +78,7 @@ public:
             });
     }
 
-    /// Adds a source without a wait strategy, such as a Latest. Call notify() after changing it.
+    /// Adds a source without a wait strategy, such as a Latest. Call notify() after each change.
     template <class Poll>
     Source add(Poll poll) {
         return addEntry(nullptr, [poll = std::move(poll)](const Entry&) mutable {
@@ -86,8 +86,8 @@ public:
         });
     }
 
-    /// Calls action() at `due`, and then again after each period. A timer without a period leaves
-    /// the set after its call. Missed calls are skipped.
+    /// Calls action() at `due` and then once per period, but skips missed calls. A timer with
+    /// period 0 leaves the set after its call.
     template <class Action>
     Source addTimer(typename Clock::time_point due, Action action,
                     typename Clock::duration period = Clock::duration::zero()) {
@@ -101,16 +101,16 @@ public:
         return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
     }
 
-    /// Removes a source or timer; does nothing if it has left the set already. The poll function is
-    /// destroyed by the next wait, or with the set.
+    /// Removes a source or timer if it is still in the set. The next wait or the set's destructor
+    /// destroys the poll function.
     void remove(Source source) noexcept {
         removeIf([source](const Entry& entry) { return entry.source == source; });
     }
 
-    /// The number of sources and timers.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits until a poll succeeds. Returns an empty Ready if the set is empty or the time is over.
+    /// Waits until a poll succeeds. Returns an empty Ready if the set is empty or the deadline
+    /// passes.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
     template <class Rep, class Period>
     Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
@@ -151,12 +151,12 @@ private:
         std::function<Turn(const Entry&)> poll;
         typename Clock::time_point due;  ///< `always` if this is no timer
         typename Clock::duration period;
-        bool isGone = false;  ///< erased by the next scan, because a poll may remove itself
+        bool isGone = false;  ///< erased by the next scan: a poll may remove its own entry
     };
 
     template <class Queue>
     static auto hasSome(Queue& queue, int) -> decltype(queue.waitFor(std::chrono::seconds(0))) {
-        return queue.waitFor(std::chrono::seconds(0));  // process() would wake its own bus
+        return queue.waitFor(std::chrono::seconds(0));  // process() would notify this set again
     }
     template <class Queue>
     static bool hasSome(Queue&, long) noexcept {
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    /// Polls the entries in turn, from the entry after the last one polled, until a poll succeeds.
+    /// Polls the entries in rotation until a poll succeeds.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();
@@ -225,14 +225,14 @@ private:
     std::list<Entry> entries_;
     std::size_t size_ = 0;  // without entries that are gone
     Source next_ = 0;
-    std::size_t members_ = 0;  // includes sources that have had their last turn
+    std::size_t members_ = 0;  // all sources that are not destroyed, in the set or not
     RoleCheck waiterRole_;
 };
 
 /// The wait strategy of a source: a Park whose notifications also wake the source's WaitSet.
 ///
-/// WaitSet::add() puts a Member into the set, where the Member stays until its source is destroyed.
-/// A thread may also wait for a single source through its Member.
+/// A Member stays in its WaitSet from add() until its source is destroyed. A thread may also wait
+/// for a single source through the source's Member.
 template <class Platform, class Parker>
 class BasicWaitSet<Platform, Parker>::Member : private BasicPark<Platform, Parker> {
     using Park = BasicPark<Platform, Parker>;

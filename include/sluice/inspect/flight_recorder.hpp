@@ -312,13 +312,12 @@ public:
                 const auto ticks = static_cast<double>(each.tick - firstTick_);
                 const auto time = firstTime_ + static_cast<std::int64_t>(ticks * rate);
                 if (last >= std::chrono::nanoseconds(now - time)) {
-                    events.push_back({time, events.size(), track, each});
+                    events.push_back({time, track, each});
                 }
             }
         });
-        std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-            return a.time != b.time ? a.time < b.time : a.place < b.place;
-        });
+        std::stable_sort(events.begin(), events.end(),
+                         [](const Event& a, const Event& b) { return a.time < b.time; });
         const std::lock_guard guard(lock_);
         write(writer, events);
         return writer.take();
@@ -334,7 +333,6 @@ public:
 private:
     struct Event {
         std::int64_t time;
-        std::size_t place;  // events of the same time keep their order
         std::uint64_t track;
         detail::TraceEvent event;
     };

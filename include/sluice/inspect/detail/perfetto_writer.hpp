@@ -55,125 +55,94 @@ struct TraceThread {
     }
 };
 
-/// Writes packets of perfetto/trace/perfetto_trace.proto: messages of protobuf, by field numbers.
+/// A message of protobuf: its fields, one after the other.
+class ProtobufFields {
+public:
+    ProtobufFields& add(unsigned field, std::uint64_t number) {
+        addVarint(field << 3U);
+        addVarint(number);
+        return *this;
+    }
+    ProtobufFields& addFixed(unsigned field, std::uint64_t number) {
+        addVarint(field << 3U | 1U);
+        for (unsigned i = 0; i < 8; ++i) {
+            bytes.push_back(static_cast<char>(number >> (8 * i) & 0xFFU));
+        }
+        return *this;
+    }
+    ProtobufFields& add(unsigned field, std::string_view text) {
+        addVarint(field << 3U | 2U);
+        addVarint(text.size());
+        bytes += text;
+        return *this;
+    }
+    ProtobufFields& add(unsigned field, const ProtobufFields& message) {
+        return add(field, std::string_view(message.bytes));
+    }
+
+    std::string bytes;
+
+private:
+    void addVarint(std::uint64_t number) {
+        for (; number >= 0x80; number >>= 7U) {
+            bytes.push_back(static_cast<char>((number & 0x7FU) | 0x80U));
+        }
+        bytes.push_back(static_cast<char>(number));
+    }
+};
+
+/// Writes packets of perfetto/trace/perfetto_trace.proto.
 class PerfettoWriter {
+    using Fields = ProtobufFields;
+
 public:
     PerfettoWriter() {
-        addDescriptor(processTrack, "", [&](std::string& to) {
-            put(to, 3, [&](std::string& process) { put(process, 1, processId()); });
-        });
+        describe(Fields().add(1, processTrack).add(3, Fields().add(1, processId())));
     }
 
     void addThread(std::uint64_t track, const TraceThread& thread) {
-        addDescriptor(track, thread.name, [&](std::string& to) {
-            put(to, 4, [&](std::string& fields) {
-                put(fields, 1, processId());
-                put(fields, 2, thread.id);
-                put(fields, 5, thread.name);
-            });
-        });
+        describe(Fields()
+                     .add(1, track)
+                     .add(2, thread.name)
+                     .add(4, Fields().add(1, processId()).add(2, thread.id).add(5, thread.name)));
     }
     void addCounter(std::uint64_t track, std::string_view name) {
-        addDescriptor(track, name, [](std::string& to) {
-            put(to, 5, processTrack);
-            put(to, 8, std::string_view());
-        });
+        describe(Fields().add(1, track).add(2, name).add(5, processTrack).add(8, Fields()));
     }
 
     /// Adds one step of a message.
     void add(std::int64_t time, std::uint64_t track, TraceStep step, std::string_view bus,
              std::string_view type, std::string_view priority, std::uint64_t id,
              std::uint64_t flow) {
-        static constexpr std::string_view before[] = {"publish ", "refused ", "dropped ", "", ""};
-        const bool isSlice = step == TraceStep::begins || step == TraceStep::ends;
-        addEvent(time, track,
-                 step == TraceStep::begins ? 1
-                 : isSlice                 ? 2
-                                           : 3,
-                 [&](std::string& to) {
-                     if (step == TraceStep::ends) {
-                         return;
-                     }
-                     put(to, 22, bus);
-                     put(to, 23, std::string(before[static_cast<std::size_t>(step)]) += type);
-                     annotate(to, "priority", [&](std::string& value) { put(value, 6, priority); });
-                     if (step != TraceStep::refused) {
-                         annotate(to, "id", [&](std::string& value) { put(value, 3, id); });
-                         putFixed(to, step == TraceStep::published ? 47 : 48, flow);
-                     }
-                 });
+        static constexpr const char* before[] = {"publish ", "refused ", "dropped ", "", ""};
+        const bool isEnd = step == TraceStep::ends;
+        Fields event;
+        event.add(9, step == TraceStep::begins ? 1U : isEnd ? 2U : 3U).add(11, track);
+        if (!isEnd) {
+            event.add(22, bus)
+                .add(23, std::string(before[static_cast<std::size_t>(step)]).append(type))
+                .add(4, Fields().add(10, "priority").add(6, priority));
+        }
+        if (!isEnd && step != TraceStep::refused) {
+            event.add(4, Fields().add(10, "id").add(3, id))
+                .addFixed(step == TraceStep::published ? 47 : 48, flow);
+        }
+        addEvent(time, event);
     }
     void count(std::int64_t time, std::uint64_t track, std::int64_t value) {
-        addEvent(time, track, 4,
-                 [&](std::string& to) { put(to, 30, static_cast<std::uint64_t>(value)); });
+        addEvent(time,
+                 Fields().add(9, 4U).add(11, track).add(30, static_cast<std::uint64_t>(value)));
     }
 
-    [[nodiscard]] std::string take() { return std::move(packets_); }
+    [[nodiscard]] std::string take() { return std::move(packets_.bytes); }
 
 private:
     static constexpr std::uint64_t processTrack = std::uint64_t{1} << 48U;
 
-    static void putVarint(std::string& to, std::uint64_t number) {
-        for (; number >= 0x80; number >>= 7U) {
-            to.push_back(static_cast<char>((number & 0x7FU) | 0x80U));
-        }
-        to.push_back(static_cast<char>(number));
-    }
-    static void put(std::string& to, unsigned field, std::uint64_t number) {
-        putVarint(to, field << 3U);
-        putVarint(to, number);
-    }
-    static void putFixed(std::string& to, unsigned field, std::uint64_t number) {
-        putVarint(to, field << 3U | 1U);
-        for (unsigned i = 0; i < 8; ++i) {
-            to.push_back(static_cast<char>(number >> (8 * i) & 0xFFU));
-        }
-    }
-    static void put(std::string& to, unsigned field, std::string_view text) {
-        putVarint(to, field << 3U | 2U);
-        putVarint(to, text.size());
-        to += text;
-    }
-    /// Puts a message whose fields fill(to) puts.
-    template <class Fill,
-              class = decltype(std::declval<const Fill&>()(std::declval<std::string&>()))>
-    static void put(std::string& to, unsigned field, const Fill& fill) {
-        std::string fields;
-        fill(fields);
-        put(to, field, std::string_view(fields));
-    }
-
-    template <class Fill>
-    static void annotate(std::string& to, std::string_view name, const Fill& fill) {
-        put(to, 4, [&](std::string& annotation) {
-            put(annotation, 10, name);
-            fill(annotation);
-        });
-    }
-    template <class Fill>
-    void addDescriptor(std::uint64_t track, std::string_view name, const Fill& fill) {
-        put(packets_, 1, [&](std::string& packet) {
-            put(packet, 10, std::uint64_t{1});  // of the only sequence of packets
-            put(packet, 60, [&](std::string& to) {
-                put(to, 1, track);
-                if (!name.empty()) {
-                    put(to, 2, name);
-                }
-                fill(to);
-            });
-        });
-    }
-    template <class Fill>
-    void addEvent(std::int64_t time, std::uint64_t track, unsigned type, const Fill& fill) {
-        put(packets_, 1, [&](std::string& packet) {
-            put(packet, 8, static_cast<std::uint64_t>(time));
-            put(packet, 10, std::uint64_t{1});
-            put(packet, 11, [&](std::string& to) {
-                put(to, 9, std::uint64_t{type});
-                put(to, 11, track);
-                fill(to);
-            });
-        });
+    void describe(const Fields& track) { packets_.add(1, Fields().add(10, 1U).add(60, track)); }
+    void addEvent(std::int64_t time, const Fields& event) {
+        packets_.add(1,
+                     Fields().add(8, static_cast<std::uint64_t>(time)).add(10, 1U).add(11, event));
     }
     static std::uint64_t processId() noexcept {
 #if defined(__unix__) || defined(__APPLE__)
@@ -183,7 +152,7 @@ private:
 #endif
     }
 
-    std::string packets_;
+    Fields packets_;  // all of sequence 1
 };
 
 }  // namespace sluice::detail

@@ -14,40 +14,21 @@ constexpr std::string_view textOfType() noexcept {
     return SLUICE_FUNCTION_TEXT;
 }
 
-/// Returns the name of the template argument in `text`. `known` is the text of the same function
-/// for the argument `name`. The texts before and after the names are the same.
-constexpr std::string_view argumentIn(std::string_view text, std::string_view known,
-                                      std::string_view name) noexcept {
-    const std::size_t begin = known.rfind(name);
-    return text.substr(begin, text.size() - (known.size() - name.size()));
-}
-
-/// Removes the namespaces and classes before a name. Those of template arguments stay. A character
-/// between quotes, as in `Key<'>'>`, is no bracket.
-constexpr std::string_view lastName(std::string_view name) noexcept {
-    std::size_t begin = 0;
-    std::size_t depth = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool isQuoted =
-            i != 0 && i + 1 < name.size() && name[i - 1] == '\'' && name[i + 1] == '\'';
-        const char c = isQuoted ? ' ' : name[i];
-        depth += c == '<' || c == '(' ? 1 : 0;
-        depth -= (c == '>' || c == ')') && depth != 0 ? 1 : 0;
-        begin = c == ':' && depth == 0 ? i + 1 : begin;
-    }
-    return name.substr(begin);
-}
-
 /// Returns the name of a type, with its namespaces.
 template <class Type>
 constexpr std::string_view fullTypeName() noexcept {
-    return argumentIn(textOfType<Type>(), textOfType<double>(), "double");
+    constexpr std::string_view known = textOfType<double>();  // which differs in the name only
+    constexpr std::size_t begin = known.rfind("double");
+    constexpr std::string_view text = textOfType<Type>();
+    return text.substr(begin, text.size() - (known.size() - std::string_view("double").size()));
 }
 
-/// Returns the name of a type, without namespaces.
+/// Returns the name of a type, without namespaces. Those of template arguments stay.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
-    return lastName(fullTypeName<Type>());
+    constexpr std::string_view name = fullTypeName<Type>();
+    constexpr std::size_t colon = name.substr(0, name.find('<')).rfind(':');
+    return name.substr(colon + 1);  // npos + 1 is 0
 }
 
 /// Returns the name of one of a list's types, without namespaces unless another one has the same.

@@ -59,7 +59,7 @@ struct SignatureForm {
         }
     };
 
-    /// The call target of an empty FixedFunction, so that operator() needs no check.
+    /// The function that an empty FixedFunction calls, so that operator() needs no check.
     [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
         failAssertion({"call of a FixedFunction",
                        "the FixedFunction is empty; assign a callable, or ask its bool first",
@@ -67,7 +67,6 @@ struct SignatureForm {
     }
 };
 
-/// The base class with operator() for a signature. Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,
@@ -95,7 +94,7 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     }
 };
 
-/// If `relocate` is null, the target's bytes are copied. A null `destroy` does nothing.
+/// A target whose `relocate` is null is copied by its bytes. A null `destroy` does nothing.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -127,7 +126,7 @@ inline constexpr bool comparesWithNull<
     true;
 
 /// True for pointers, and for wrappers such as std::function that can be constructed from nullptr.
-/// A lambda may also compare with nullptr, because it converts to a function pointer.
+/// False for lambdas, although some of them compare with nullptr.
 template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
@@ -141,8 +140,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as a callable F. Self is rejected first, because
-/// asking for its constructors would call storable() again.
+/// Returns true if Self can store the argument as an F. Rejects Self first, because a test of its
+/// constructors would call storable() again.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -161,20 +160,19 @@ constexpr bool storable() noexcept {
 ///     sluice::FixedFunction<void(int)> handler = [this](int value) { show(value); };
 ///     handler(42);
 ///
-/// Use FixedFunction for stored handlers. Use a template parameter if the callable need not be
-/// stored, and std::function for copyable callables or callables of unlimited size.
+/// Use a template parameter if the callable need not be stored. Use std::function for callables
+/// that are copied or of unlimited size.
 ///
 /// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
 /// (accepts only noexcept callables). A callable has at most Bytes bytes, at most the alignment of
-/// std::max_align_t, and a noexcept move; the compiler checks all three. FixedFunction accepts
-/// everything that std::invoke can call.
+/// std::max_align_t, and a noexcept move. Everything that std::invoke can call is accepted.
 ///
-/// Errors: a FixedFunction is empty if it was moved from, default-constructed, or constructed from
-/// nullptr, a null pointer or an empty wrapper such as std::function. Calling an empty
-/// FixedFunction ends the program through the assertion handler, also in release builds.
+/// Errors: calling an empty FixedFunction ends the program, also in release builds. A FixedFunction
+/// is empty if it was moved from, default-constructed, or constructed from nullptr, a null pointer
+/// or an empty wrapper such as std::function.
 ///
-/// Performance: a call costs one indirect call, and one extra move for each by-value argument.
-/// Trivially copyable callables are moved by memcpy. By default a FixedFunction takes 64 bytes.
+/// Performance: a call costs one indirect call, and one more move for each by-value argument.
+/// Trivially copyable callables are moved by memcpy. A default FixedFunction takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
@@ -221,8 +219,8 @@ public:
         }
     }
 
-    /// Empties this FixedFunction and destroys the callable. A callable may reset its own
-    /// FixedFunction while it runs, but must not use its captures afterwards.
+    /// Destroys the callable. A callable may reset its own FixedFunction while it runs, but must
+    /// not use its captures afterwards.
     void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {
@@ -256,12 +254,12 @@ private:
     }
 
     union {
-        char none_;  // lets the constexpr constructors leave the storage alone
+        char none_;  // lets constexpr constructors leave the storage uninitialised
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null in an empty FixedFunction. Comparing invoke_ with invokeNothing could fail,
-    // because invokeNothing may have several addresses in a program with shared libraries.
+    // Null in an empty FixedFunction. invoke_ cannot show emptiness, because invokeNothing may have
+    // several addresses in a program with shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// A tag that allows a constructor to truncate: `FixedString<8> name(truncateToFit, input);`
+/// Allows a constructor to truncate: `FixedString<8> name(truncateToFit, input);`
 struct TruncateToFit {
     explicit TruncateToFit() = default;
 };
@@ -37,7 +37,7 @@ using EnableTextComparison =
     std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
                      bool>;
 
-/// Reads a char array up to its first NUL, never beyond its end. A null pointer is an empty text.
+/// Reads a char array up to its first NUL or its end. A null pointer is an empty text.
 template <class Source>
 constexpr std::string_view textOf(const Source& source) noexcept {
     if constexpr (std::is_array_v<Source>) {
@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length to which a longer text is cut: `size`, or up to 3 bytes less to split no UTF-8
-/// character. `next` is the byte behind the first `size` bytes of the longer text.
+/// The length to which a text longer than `size` is cut, without splitting a UTF-8 character.
+/// `next` is the byte behind the first `size` bytes.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -82,14 +82,14 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///     sluice::FixedString<29> name = "left arm";  // a literal that is too long does not compile
 ///     const bool isWhole = name.assign(input);    // false: the text was cut
 ///
-/// Use FixedString for names and short texts in messages. Use std::string for unlimited lengths.
+/// Use std::string for texts of unlimited length.
 ///
-/// A literal or array that is too long does not compile. Other texts may be truncated, but not
-/// inside a UTF-8 character: pass truncateToFit to the constructor, or call assign() or append(),
-/// which return false if they truncate. The source may be a part of the string itself.
+/// A literal or char array that is too long does not compile. The truncateToFit constructor,
+/// assign() and append() truncate other texts, but never inside a UTF-8 character. The source may
+/// be a part of the string itself.
 ///
-/// FixedString is trivially copyable, and stores N + 1 chars, the length in the smallest unsigned
-/// type that counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all.
+/// FixedString is trivially copyable. It stores N + 1 chars, the length and one flag:
+/// FixedString<29> takes 32 bytes. The constructor clears all bytes.
 template <std::size_t N>
 class FixedString {
     static_assert(N > 0, "FixedString<N>: N must be at least 1");
@@ -101,8 +101,8 @@ public:
 
     constexpr FixedString() noexcept = default;
 
-    /// Copies a literal or a char array up to its first NUL. An array of N + 1 chars without NUL
-    /// fails an assertion; release builds drop its last char.
+    /// Copies a literal or a char array up to its first NUL. Asserts that an array of N + 1 chars
+    /// has a NUL; release builds drop its last char.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
@@ -113,21 +113,20 @@ public:
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
-    /// Copies a shorter FixedString, which always fits. Copies truncated() from `other`, too.
+    /// Copies a shorter FixedString, which always fits. Copies truncated(), too.
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);
     }
 
-    /// Copies a text. A text that does not fit is truncated, and truncated() then returns true.
+    /// Copies a text and truncates it if it does not fit.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
     }
 
-    /// Replaces the text. Returns false if assign() truncated the text. The source may be a C
-    /// string, a type that converts to std::string_view, or a char array, read up to its first NUL
-    /// and never beyond its end. A null pointer is an empty text.
+    /// Replaces the text. Returns false if assign() truncated the text. Char arrays are read up to
+    /// their first NUL or their end. A null pointer is an empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
@@ -143,22 +142,22 @@ public:
         return add(detail::textOf(source));
     }
 
-    /// Appends a character. Returns false and sets truncated() if there is no room.
+    /// Returns false and sets truncated() if the string is full.
     constexpr bool push_back(char character) noexcept {
         return add(std::string_view(&character, 1));
     }
 
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Returns true if text was cut off since the last assign() or clear(). Copies of a truncated
-    /// FixedString are truncated, too.
+    /// Returns true if text was cut off since the last assign() or clear(), or from the FixedString
+    /// of which this one is a copy.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-    /// The text, valid until this FixedString changes. It may contain NULs.
+    /// The text, valid until this FixedString changes. The text may contain NULs.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
         return std::string_view(data_, size_);
     }
@@ -203,7 +202,7 @@ private:
     bool truncated_ = false;
 };
 
-// Compares with a FixedString, std::string_view, literal or C string; ignores truncated().
+// Comparisons ignore truncated().
 
 template <class Left, class Right>
 constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
@@ -234,7 +233,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// The hash equals that of the text as a std::string_view.
+/// Equals the hash of the text as a std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

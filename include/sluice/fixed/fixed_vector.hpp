@@ -16,28 +16,28 @@ namespace sluice {
 
 namespace detail {
 
-/// The storage of N elements, and the number of constructed elements.
+/// Storage for N elements, with the number of constructed elements.
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
     // The constexpr constructor initialises only none_, and leaves the elements uninitialised.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
-    // std::launder would keep g++ from vectorising loops over v[i], and is not needed: each element
-    // was constructed at this address and with this type.
+    // std::launder would keep g++ from vectorising loops over v[i]. It is not needed, because each
+    // element was constructed at this address with this type.
     T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
     const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
 
     std::size_t count() const noexcept { return size_; }
 
-    /// Appends an element; there must be room for it. An exception changes nothing.
+    /// The vector must not be full. An exception changes nothing.
     template <class... Args>
     void build(Args&&... args) {
         buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
         ++size_;
     }
 
-    /// Destroys all but the first `remaining` elements, the last element first.
+    /// Destroys all but the first `remaining` elements, in reverse order.
     void shrinkTo(std::size_t remaining) noexcept {
         if constexpr (std::is_trivially_destructible_v<T>) {
             size_ = static_cast<SizeFor<N>>(remaining);
@@ -66,7 +66,7 @@ class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // The constructors delegate, so that the destructor runs if an element's copy throws.
+    // Delegates, so that the destructor runs if an element's copy throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {
@@ -111,7 +111,7 @@ private:
     }
 };
 
-/// An empty base that disables copying or moving if T cannot be copied or moved.
+/// An empty base that disables copying or moving if T does not support it.
 template <bool Copyable, bool Movable>
 struct EnableCopy {};
 template <>
@@ -137,17 +137,17 @@ struct EnableCopy<false, false> {
 ///     const bool hasRoom = wheels.pushBack(Wheel{1});  // false: the vector is full
 ///     for (const Wheel& wheel : wheels) { show(wheel); }
 ///
-/// Use std::vector if the limit is unknown, or if a mostly empty vector must be small.
+/// Use std::vector if the limit is unknown, or if most vectors are nearly empty.
 ///
 /// Insertion into a full vector returns false and leaves the argument unchanged. T may be
 /// move-only, immovable (emplaceBack only), over-aligned or an aggregate. Inserting or erasing an
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
-/// allowed. The source of an assignment must not be owned by an element of the target.
+/// allowed. Do not assign from an object that an element of the target owns.
 ///
-/// A FixedVector is trivially copyable exactly if T is. Moving a non-trivial vector empties it.
+/// A FixedVector is trivially copyable exactly if T is. A move empties a non-trivial vector.
 ///
-/// Errors: a copy assignment that throws leaves the target unchanged if moving a T cannot throw.
-/// Other exceptions leave the FixedVector valid. Wrong indices and positions fail an assertion.
+/// Errors: if a copy assignment throws and moving a T cannot throw, the target is unchanged. Other
+/// exceptions leave the FixedVector valid. Wrong indices and positions fail an assertion.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -179,8 +179,8 @@ public:
     [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
     [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
 
-    /// Constructs an element at the end with T(args...), or with T{args...} for an aggregate.
-    /// Returns false if the vector is full.
+    /// Like pushBack(), but constructs the element with T(args...), or with T{args...} for an
+    /// aggregate.
     template <class... Args>
     [[nodiscard]] bool emplaceBack(Args&&... args) {
         if (full()) {
@@ -203,8 +203,8 @@ public:
         return true;
     }
 
-    /// Replaces all elements by those of [first, last), which must not belong to this vector.
-    /// Returns false and changes nothing if the range exceeds capacity().
+    /// Replaces all elements by copies of [first, last), a range outside this vector. Returns false
+    /// and changes nothing if the range exceeds capacity().
     template <class Iterator,
               std::enable_if_t<
                   std::is_base_of_v<std::forward_iterator_tag,
@@ -240,8 +240,8 @@ public:
     }
     void clear() noexcept { this->shrinkTo(0); }
 
-    /// Erases the element at `position`, or the range [first, last), and keeps the order. Returns
-    /// the next position.
+    /// Erases the element at `position`, or the range [first, last). Returns the position behind
+    /// the erased elements.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -256,14 +256,14 @@ public:
         }
         return to;
     }
-    /// Erases by index. This overload is a template, because the literal 0 is also a null iterator.
+    /// Erases by index. A template, because the literal 0 is also a null iterator.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));
     }
 
-    /// Erases an element by moving the last element into its place. Returns the position of the
-    /// moved element; end() if the last element was erased.
+    /// Replaces an element by the last element. Returns the position of the moved element, or end()
+    /// if the last element was erased.
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());
@@ -298,7 +298,7 @@ public:
         return data()[index];
     }
 
-    /// Like operator[], but also checks the index in release builds, for untrusted indices.
+    /// Like operator[], but release builds check the index, too.
     [[nodiscard]] T& at(std::size_t index) noexcept {
         return const_cast<T&>(std::as_const(*this).at(index));
     }
@@ -328,7 +328,7 @@ private:
     }
 };
 
-/// Compares the elements of two vectors, whose capacities may differ.
+/// The capacities of the two vectors may differ.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());

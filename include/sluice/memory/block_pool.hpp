@@ -39,21 +39,20 @@ class PoolCore;
 ///         blocks.deallocate(block);  // on any thread
 ///     }
 ///
-/// Use BlockPool for blocks whose type you manage yourself. Use FixedBlockPool for exact limits or
-/// allocation in interrupts, ObjectPool<T> for objects, and PoolResource for several sizes.
+/// Use BlockPool for raw blocks, and FixedBlockPool for exact limits or allocation in interrupts.
+/// Use ObjectPool<T> for objects and PoolResource for several sizes.
 ///
-/// Thread safety: any thread may call any member. Most calls only use the calling thread's cache. A
+/// Thread safety: any thread may call any member. Most calls use only the calling thread's cache. A
 /// full or empty cache exchanges `magazineRounds` blocks with the pool's shared depot, under a spin
 /// lock. Growth and trim() hold another lock.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
-/// depot are empty and the pool cannot grow. When tryAllocate() fails, each other thread's cache
-/// may still hold 2 * magazineRounds + 1 free blocks. A thread that frees the same block twice in a
-/// row ends the program in all builds. Assertions also find a block that is already in the thread's
-/// cache, and AddressSanitizer finds every double free.
+/// depot are empty and the pool cannot grow, even if other threads' caches hold free blocks. A
+/// thread that frees the same block twice in a row ends the program in all builds. Assertions also
+/// find a block that is already in the thread's cache. AddressSanitizer finds every double free.
 ///
-/// Performance: the pool grows by slabs of many blocks from the memory resource, which must support
-/// several threads and must not use the pool. A thread's first call allocates its cache with new.
+/// Performance: the pool grows by slabs of many blocks. The memory resource must support several
+/// threads and must not use the pool. A thread's first call allocates its cache with new.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -63,8 +62,8 @@ class BasicBlockPool {
     using Threads = ThreadSlots<Core>;
 
 public:
-    /// Calls setupError() for a block size of 0, an alignment that is not a power of two, a
-    /// capacity of 0, more initial blocks than the capacity, or sizes that overflow.
+    /// Calls setupError() for a block size or capacity of 0, an alignment that is not a power of
+    /// two, more initial blocks than the capacity, or sizes that overflow.
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(detail::checkedOptions(options)),
@@ -97,7 +96,7 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions, the program ends.
+    /// Throws std::bad_alloc if the pool is exhausted. Ends the program if exceptions are disabled.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (SLUICE_UNLIKELY(block == nullptr)) {
@@ -127,8 +126,7 @@ public:
     }
 
     /// Frees each slab whose blocks are all in the depot or in the calling thread's cache. Returns
-    /// the number of freed bytes. Free blocks in other threads' caches keep their slabs alive.
-    /// trim() takes O(log slabs) time for each free block.
+    /// the number of freed bytes. Takes O(log slabs) time for each free block.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
@@ -142,7 +140,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Rare cases are out of line, so that common calls need not save registers.
+    // Rare cases are out of line, so that common calls save no registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -168,7 +166,7 @@ private:
         }
     }
 
-    /// The cache of this thread. Returns null if the thread is ending or the allocation fails.
+    /// This thread's cache, or null if the thread is ending or the allocation fails.
     auto* cache() noexcept {
         return Threads::findOr(core_.get(), hash_, [this] {
             return detail::resultOrDefault([this] { return Threads::add(*core_); });
@@ -182,8 +180,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The pool that serves all calls if Options::isExact is set, and otherwise null. An exact pool
-    // has no caches, so every call takes the slow path.
+    // Null unless Options::isExact is set. An exact pool has no caches, so every call takes the
+    // slow path.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -191,7 +189,6 @@ using BlockPool = BasicBlockPool<>;
 
 namespace detail {
 
-/// A stack of up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
     // Relaxed: own variable, or value only.
@@ -238,12 +235,10 @@ struct Magazine {
 
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
-/// A thread's cache has two magazines (stacks of free blocks). Calls use the loaded magazine, and
-/// swap the two if the loaded one is empty or full. If both are empty or full, the cache exchanges
-/// one in the depot, at most once per `magazineRounds` allocations or deallocations. See "Magazines
-/// and Vmem" (Bonwick and Adams, 2001).
-///
-/// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
+/// A thread's cache has two magazines, which are stacks of free blocks. Calls use the loaded
+/// magazine. If it is empty or full, the cache swaps the two magazines, or exchanges one in the
+/// depot. An exchange happens at most once per `magazineRounds` allocations or deallocations: see
+/// "Magazines and Vmem" (Bonwick and Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -257,7 +252,6 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     using Lock = BasicSpinLock<Platform>;
     using Guard = std::lock_guard<Lock>;
 
-    /// A stack of magazines.
     struct Stack {
         void push(Magazine* magazine) noexcept { magazine->next = std::exchange(first, magazine); }
         Magazine* tryPop() noexcept {
@@ -271,8 +265,8 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     };
 
 public:
-    /// The cache of a thread: two magazines and a spare block. A deallocation keeps its block as
-    /// the spare for the next allocation, which saves a third of the time.
+    /// A deallocation keeps its block as the spare for the next allocation, which saves a third of
+    /// the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
         // Relaxed: own variable, or value only.
         Atomic<void*> spare{nullptr};
@@ -311,7 +305,7 @@ public:
         }
     }
 
-    /// Creates a thread's cache for ThreadSlots. An exception changes nothing.
+    /// An exception changes nothing.
     Slot& enroll(const void*) {
         auto slot = std::make_unique<Slot>();
         withSpareMagazines(2, [&](const Guard& guard) {
@@ -323,7 +317,7 @@ public:
         return *slot.release();
     }
 
-    /// Called when a thread ends or forgets a destroyed pool. Returns cached blocks to the depot.
+    /// Returns cached blocks to the depot when a thread ends or forgets a destroyed pool.
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
@@ -343,7 +337,7 @@ public:
         this->dropUser();
     }
 
-    /// Called by the pool's destructor. Threads may end during the call, but must not use the pool.
+    /// Called by the pool's destructor. Other threads may end during the call.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -363,9 +357,8 @@ public:
         this->dropUser();
     }
 
-    // ---- Blocks. A thread without a cache passes a null slot, and uses the depot directly.
+    // ---- Blocks. A thread without a cache passes a null slot and uses the depot.
 
-    /// Takes a block from the spare or the loaded magazine, or returns null.
     static void* tryTake(Slot* slot) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;
@@ -378,7 +371,7 @@ public:
         return spare;
     }
 
-    /// Stores a block as the spare or in the loaded magazine. Returns false if both are full.
+    /// Returns false if the spare and the loaded magazine are full.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
@@ -419,8 +412,8 @@ public:
         }
     }
 
-    /// Adds a slab, unless another thread has just refilled the depot. Returns false if the pool
-    /// has reached its capacity. An exception changes nothing.
+    /// Adds a slab, unless another thread has refilled the depot. Returns false at the pool's
+    /// capacity. An exception changes nothing.
     bool grow() {
         const Guard resizing(resizeLock_);
         {
@@ -481,7 +474,7 @@ public:
     }
 
 private:
-    // Edge E1: lock_ orders the use of a block before its next use; see docs/algorithms/pools.md.
+    // Edge E1: lock_ orders each use of a block before its next use; see docs/algorithms/pools.md.
     // Invariant: fulls_ and empties_ together have one magazine more than all blocks fill.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
@@ -525,7 +518,7 @@ private:
         return true;
     }
 
-    /// Replaces the full loaded magazine by the other magazine, or by an empty one of the depot.
+    /// Replaces the full loaded magazine by the other one or by an empty one of the depot.
     [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();
@@ -579,12 +572,12 @@ private:
     Magazine* takeEmpty(const Guard& /*guard*/) noexcept {
         Magazine* const magazine = empties_.tryPop();
         if (SLUICE_UNLIKELY(magazine == nullptr)) {
-            failForeign();  // more free blocks than the pool has blocks
+            failForeign();  // more free blocks than the pool has
         }
         return magazine;
     }
 
-    /// Creates magazines until the depot has `extra` more than needed, and then calls then(guard).
+    /// Calls then(guard) when the depot has `extra` magazines more than needed.
     template <class Then>
     void withSpareMagazines(std::size_t extra, Then then) {
         for (;;) {
@@ -615,7 +608,6 @@ private:
         return bytes;
     }
 
-    /// Adds a slab of `most` blocks, or of fewer if the capacity is reached.
     void addSlab(const Guard& /*resizing*/, std::size_t most) {
         const std::size_t count = std::min(most, capacity_ - blocks_);
         std::pmr::vector<Slab> larger(memory_);
@@ -642,7 +634,6 @@ private:
         }
     }
 
-    /// The number of slabs whose first address is at most `address`.
     std::ptrdiff_t slabsUpTo(const void* address) const noexcept {
         const auto end = slabs_.begin() + sorted_;
         const auto isBefore = [](const void* wanted, const Slab& slab) {
@@ -667,7 +658,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine for trim(). Blocks of slabs that are not freed return to the depot.
+    /// Empties a magazine for trim(). Blocks of slabs that stay return to the depot.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;
@@ -684,7 +675,6 @@ private:
         }
     }
 
-    /// Returns the number of bytes freed in unused slabs and surplus magazines.
     std::size_t destroyUnused(const Guard& /*resizing*/) noexcept {
         Stack surplus;
         {
@@ -715,21 +705,21 @@ private:
     const SlabLayout layout_;
     const std::size_t capacity_;
     const std::size_t blocksPerSlab_;
-    const std::size_t firstSlab_;  // a slab doubles the pool, between these two sizes
+    const std::size_t firstSlab_;  // the smallest slab size; blocksPerSlab_ is the largest
     std::pmr::memory_resource* const memory_;
 
-    Lock resizeLock_;  // held while slabs come and go; locked before lock_
+    Lock resizeLock_;  // held while slabs are added or freed; locked before lock_
     alignas(line) alignas(Lock) mutable Lock lock_;
     Stack fulls_;
     Stack empties_;
     std::size_t stacked_ = 0;   // magazines in both stacks, or held by trim()
-    std::size_t provided_ = 0;  // blocks that the magazines are enough for
+    std::size_t provided_ = 0;  // the number of blocks for which there are enough magazines
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // The following members are written under lock_ and resizeLock_, and read under either lock.
+    // Writers of these members hold lock_ and resizeLock_; readers hold one of them.
     std::size_t blocks_ = 0;
-    std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
+    std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; only trim() has more
     std::ptrdiff_t sorted_ = 0;
     Magazine* partial_;
     Atomic<CounterWord> exhausted_{0};

@@ -12,7 +12,7 @@ struct BlockPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
-    /// The number of blocks that a thread's cache and a growing pool exchange in one step. A thread
+    /// The number of blocks that a thread's cache exchanges with its pool in one step. A thread
     /// caches at most 2 * magazineRounds + 1 free blocks.
     static constexpr std::size_t magazineRounds = 64;
 };
@@ -30,26 +30,26 @@ struct BlockPoolOptions {
 
     std::size_t blockSize = 0;                          ///< bytes, at least 1
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
-    std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
+    std::size_t capacity = unlimited;  ///< the limit of blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// Blocks per slab. With 0, a slab doubles the pool, by 1 KiB to 64 KiB (or by 8 blocks).
+    /// Blocks per slab. 0: each slab doubles the pool, by 1 KiB to 64 KiB (or 8 blocks).
     std::size_t blocksPerSlab = 0;
     /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;
     /// Touches each page of a new slab, so that later uses cause no page faults.
     bool prefault = false;
-    /// Asks the kernel for huge pages: slabs are multiples of 2 MiB, by default 2 MiB.
+    /// Requests huge pages from the kernel. Slabs are then multiples of 2 MiB.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
     /// Called by the pool's destructor if blocks are in use. Without onLeak, an assertion fails.
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
-/// The counts of a pool. The counts are exact while no thread calls the pool.
+/// The counts are exact while no thread calls the pool.
 struct BlockPoolStatistics {
-    std::size_t blocks;       ///< blocks of the pool, used or free
+    std::size_t blocks;       ///< used and free blocks
     std::size_t inUse;        ///< blocks in use
-    std::size_t highWater;    ///< the most blocks in use or in a thread's cache so far
+    std::size_t highWater;    ///< the most blocks in use or in threads' caches so far
     std::uint64_t exhausted;  ///< allocations that found no block
 };
 

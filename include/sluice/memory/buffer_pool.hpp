@@ -33,8 +33,7 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// The alignment of each buffer, such as a device needs: a power of two, which is raised to the
-    /// alignment of std::max_align_t.
+    /// A power of two, raised to the alignment of std::max_align_t if it is smaller.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
@@ -48,8 +47,8 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A pool of equal buffers. One thread fills a buffer, and other threads read it without a copy.
-/// Each reader holds a DataToken. A buffer becomes free when its last token is destroyed.
+/// A pool of equal buffers. One thread fills a buffer, and other threads read it without a copy. A
+/// buffer becomes free when its last DataToken is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -61,8 +60,8 @@ struct BufferPoolStatistics {
 /// Use ObjectPool<T> for objects with constructors.
 ///
 /// Thread safety: any thread and any interrupt may call any member of the pool. Only one thread at
-/// a time may use a WritableBuffer or a DataToken. All calls are lock-free; the pool's destructor
-/// waits for threads that are returning a buffer.
+/// a time may use a WritableBuffer or a DataToken. All calls are lock-free; only the pool's
+/// destructor waits, for threads that are returning a buffer.
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
@@ -73,8 +72,8 @@ class BasicBufferPool {
     class Core;
 
 public:
-    /// The only handle to a buffer while a thread fills it; may be empty. The destructor gives the
-    /// buffer back to the pool unless it was published.
+    /// The only handle to a buffer while a thread fills it; may be empty. The destructor returns an
+    /// unpublished buffer to the pool.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -89,9 +88,9 @@ public:
             return slot_ != nullptr ? slot_->core->layout.size : 0;
         }
 
-        /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
-        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds
-        /// then return an empty token, or a token for the whole buffer.
+        /// Ends the writing and returns a token for the first `length` bytes. If the WritableBuffer
+        /// is empty or `length` exceeds capacity(), an assertion fails. Release builds return an
+        /// empty token if the WritableBuffer is empty, and limit `length` to capacity().
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -133,8 +132,8 @@ public:
     BasicBufferPool(const BasicBufferPool&) = delete;
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
-    /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion. Memory
-    /// with buffers in use stays allocated, so that the buffers remain valid.
+    /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion, and the
+    /// memory stays allocated.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {
@@ -190,7 +189,7 @@ private:
         static std::size_t roundedUp(std::size_t bytes, std::size_t unit) noexcept {
             return (bytes + unit - 1) / unit * unit;
         }
-        // A pool's memory holds the buffers, then their slots, then the core.
+        // The memory of a pool has three parts: the buffers, their slots, and the core.
         std::size_t slotsAt() const noexcept { return roundedUp(count * stride, alignof(Slot)); }
         std::size_t coreAt() const noexcept {
             return roundedUp(slotsAt() + count * sizeof(Slot), alignof(Core));
@@ -210,16 +209,16 @@ private:
     Core& core_;
 };
 
-/// The state of a buffer, which lies outside the buffer because a device may own the buffer.
+/// The state of a buffer, stored outside because a device may own the buffer.
 template <class Traits>
 struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
     explicit Slot(Core& owner) noexcept : core(&owner) {}
     Core* core;
-    Atomic<std::uint32_t> holders{0};  // number of tokens, or 1 for the writer; 0: free
+    Atomic<std::uint32_t> holders{0};  // the number of tokens; 1 for the writer; 0: free
     detail::FreeListNext<Platform> next{0};
 };
 
-/// The part of a BufferPool that its tokens use. The Core lies in the memory of the buffers, which
+/// The part of a BufferPool that its tokens use. A Core lies in the memory of the buffers, which
 /// stays allocated if tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
@@ -231,7 +230,7 @@ public:
         return *::new (begin + layout.coreAt()) Core(layout, begin, memory);
     }
 
-    /// Takes all buffers, waits for calls of release() that still run, and frees the memory.
+    /// Frees the memory after all running calls of release() have ended.
     static void destroy(Core& core) noexcept {
         BasicBackoff<Platform> backoff;
         for (std::size_t taken = 0; taken != core.layout.count;) {
@@ -249,7 +248,6 @@ public:
         memory->deallocate(begin, layout.bytes(), layout.strictest());
     }
 
-    /// Returns a buffer held only by the caller, or null if all buffers are in use.
     Slot* acquire() noexcept {
         Slot* const slot = free_.take();  // E1 hand-over
         if (SLUICE_UNLIKELY(slot == nullptr)) {
@@ -261,7 +259,6 @@ public:
         return slot;
     }
 
-    /// Adds a holder to a buffer that the caller holds.
     static void share(Slot& slot) noexcept {
         // Relaxed: value only.
         const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
@@ -271,7 +268,7 @@ public:
 
     /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
-        // A sole holder needs no read-modify-write, because only holders can create more tokens.
+        // A sole holder needs no read-modify-write, because only holders can create tokens.
         if (slot.holders.load(std::memory_order_acquire) == 1) {                 // E2 last
             slot.holders.store(0, std::memory_order_relaxed);                    // value only
         } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2 last
@@ -317,7 +314,7 @@ private:
     std::byte* const begin_;
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
-    // free_ is written by each thread that acquires or returns a buffer.
+    // Separate, because each thread that acquires or returns a buffer writes free_.
     alignas(std::max(Traits::cacheLineSize, alignof(void*))) detail::FreeList<Platform, Slot> free_;
 };
 

@@ -9,7 +9,7 @@
 namespace sluice {
 
 /// A read-only handle to a shared buffer, which returns the buffer to its owner exactly once.
-/// Messages can carry a token instead of a copy of a large payload.
+/// Messages can carry a token instead of a large payload.
 ///
 ///     const sluice::DataToken token = std::move(frame).publish(length);  // see BufferPool
 ///     show(token.data(), token.size());
@@ -17,14 +17,14 @@ namespace sluice {
 ///
 /// Use DataToken with BufferPool, or with your own bytes, such as a mapped file.
 ///
-/// Thread safety: several threads may call const members of a token, including share(); other
-/// members need exclusive access. Different threads may use tokens for the same bytes. The reads of
-/// all holders happen before a BufferPool hands the buffer to the next writer.
+/// Thread safety: several threads may call const members of a token; other members need exclusive
+/// access. Different threads may use tokens for the same bytes. All reads of the token holders
+/// happen before a BufferPool gives the buffer to the next writer.
 ///
 /// Errors: nothing throws. The owner of the bytes must outlive the token.
 class [[nodiscard]] DataToken {
 public:
-    /// The function that releases the bytes, on the thread that destroys or resets the token.
+    /// The function that releases the bytes on the thread that destroys or resets the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
     /// A function that share() calls before it creates a token. Each token calls its own Releaser.
@@ -32,8 +32,8 @@ public:
 
     DataToken() noexcept = default;
 
-    /// Creates a token for `size` bytes at `data`. The bytes must not change until
-    /// releaser(context, data, size) has been called. Without a sharer, share() fails an assertion.
+    /// The bytes must not change until releaser(context, data, size) has been called. Without a
+    /// sharer, share() fails an assertion.
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : state_{static_cast<const std::byte*>(data), size, releaser, sharer, context, timeStamp} {
@@ -60,15 +60,15 @@ public:
     [[nodiscard]] const std::byte* data() const noexcept { return state_.data; }
     [[nodiscard]] std::size_t size() const noexcept { return state_.size; }
 
-    /// The time at which the bytes were recorded, by convention in microseconds of the creator's
-    /// clock. 0 if the creator set no time stamp, or if the token is empty.
+    /// The time when the bytes were recorded, by convention in microseconds of the creator's clock.
+    /// Returns 0 without a time stamp or if the token is empty.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return state_.timeStamp; }
 
     [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }
     [[nodiscard]] const std::byte* end() const noexcept { return state_.data + state_.size; }
 
-    /// Returns another token for the same bytes, or an empty token if this token is empty. A token
-    /// without sharer fails an assertion; release builds then return an empty token.
+    /// Returns another token for the same bytes, or an empty token if this one is empty. Asserts
+    /// that the token has a sharer; release builds return an empty token.
     DataToken share() const noexcept {
         SLUICE_ASSERT(!*this || state_.sharer != nullptr,
                       "this DataToken was made without a sharer: pass one to its constructor, or "
@@ -82,7 +82,7 @@ public:
     }
 
     void reset() noexcept {
-        // The token is emptied first, because the releaser may destroy the token.
+        // Empties the token first, because the releaser may destroy the token.
         const State old = std::exchange(state_, {});
         if (old.releaser != nullptr) {
             old.releaser(old.context, old.data, old.size);

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// A fixed number of blocks of one size, with one lock-free list of the free blocks.
+/// A fixed number of blocks of one size, with a lock-free list of the free blocks.
 ///
 ///     sluice::BlockPoolOptions options;
 ///     options.blockSize = 256;
@@ -26,8 +26,8 @@ namespace sluice {
 ///         blocks.deallocate(block);  // on any thread
 ///     }
 ///
-/// Use FixedBlockPool for exact limits, for allocation in interrupts, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool for many threads, and ObjectPool for objects.
+/// Use FixedBlockPool for exact limits, for allocation in interrupts, or on microcontrollers (with
+/// SingleCorePlatform). Use BlockPool for many threads, and ObjectPool for objects.
 ///
 /// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
 /// constructor allocates all memory.
@@ -56,7 +56,7 @@ public:
           slab_(detail::Slab::create(layout_, options.capacity, memory)),
           free_(nodes_.first, options.capacity) {}
 
-    /// Calls Options::onLeak, or fails an assertion, if blocks are in use. Invalidates all blocks.
+    /// If blocks are in use, calls Options::onLeak or fails an assertion. Invalidates all blocks.
     ~BasicFixedBlockPool() {
         detail::reportLeak(options_, statistics().inUse);
         slab_.destroy(layout_, nodes_.memory);
@@ -76,7 +76,7 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if all blocks are in use. Without exceptions, the program ends.
+    /// Throws std::bad_alloc if all blocks are in use. Ends the program if exceptions are disabled.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (SLUICE_UNLIKELY(block == nullptr)) {
@@ -96,7 +96,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // inUse_ decreases before give(), after which another thread may take and count the block.
+        // inUse_ must decrease first, because another thread may take the block after give().
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }
@@ -106,7 +106,6 @@ public:
         return slab_.hasBlockAt(address, layout_);
     }
 
-    /// Returns 0, because a fixed pool keeps its memory.
     std::size_t trim() noexcept { return 0; }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
@@ -120,14 +119,14 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Edge E1 of TaggedHead: deallocate -> tryAllocate (proof: docs/algorithms/pools.md). All other
+    // Edge E1 of TaggedHead: deallocate -> tryAllocate (proof: docs/algorithms/pools.md). Other
     // accesses are relaxed, because they only count blocks or mark nodes as `used`.
     // Invariant: a node's successor is `used` while the node's block is in use.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();
 
-    /// The nodes lie outside the blocks, because a slow thread may read the node of a block in use.
+    /// Outside the blocks, because a slow thread may read the node of a block in use.
     struct Nodes {
         Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
             : memory(resource),

@@ -16,9 +16,9 @@ namespace sluice {
 struct ObjectPoolOptions {
     static constexpr std::size_t unlimited = BlockPoolOptions::unlimited;
 
-    std::size_t capacity = unlimited;  ///< the most live objects
-    std::size_t exactUpTo = 1024;      ///< up to this capacity, the pool is a fixed one
-    std::size_t initialObjects = 0;    ///< whose memory the constructor allocates; fixed pool: all
+    std::size_t capacity = unlimited;  ///< the limit of live objects
+    std::size_t exactUpTo = 1024;      ///< the largest capacity of a fixed pool
+    std::size_t initialObjects = 0;    ///< objects whose memory the constructor allocates
     std::size_t objectsPerSlab = 0;    ///< of a growing pool; 0: about 64 KiB
     bool prefault = false;             ///< see BlockPoolOptions
     bool hugePages = false;            ///< see BlockPoolOptions
@@ -29,7 +29,6 @@ struct ObjectPoolOptions {
 template <class T, class Traits = BlockPoolTraits>
 class ObjectPool;
 
-/// A deleter that returns an object to the pool that created the object.
 template <class T, class Traits = BlockPoolTraits>
 struct PoolDeleter {
     void operator()(T* object) const noexcept { ObjectPool<T, Traits>::destroy(object); }
@@ -46,13 +45,13 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 ///     std::thread([taken = std::move(order)] { use(*taken); }).join();  // the order ends there
 ///
 /// Use ObjectPool for objects passed on by pointer. Use PoolAllocator with std::allocate_shared for
-/// shared ownership, and Pooled<T> to keep `new` and `delete` in existing code.
+/// shared ownership. Use Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// A pool of at most `Options::exactUpTo` objects, or any pool on a platform without threads, is a
-/// FixedBlockPool of objects. Its threads share all free objects, and its constructor allocates all
-/// memory. A larger ObjectPool is a BlockPool of objects: it grows, and each thread has a cache.
+/// A pool of at most `Options::exactUpTo` objects is a FixedBlockPool, and so is each pool on a
+/// platform without threads. A FixedBlockPool allocates all memory in the constructor. A larger
+/// ObjectPool is a BlockPool: it grows, and each thread has a cache.
 ///
-/// Thread safety and errors are those of this block pool. A word before each object names its pool.
+/// Thread safety and errors are those of the block pool. A word before each object names its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
@@ -64,7 +63,6 @@ public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Calls setupError() for options that the block pool rejects.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}
@@ -75,7 +73,7 @@ public:
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions, the program ends.
+    /// Throws std::bad_alloc if the pool is exhausted. Ends the program if exceptions are disabled.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);
@@ -98,7 +96,7 @@ public:
 
 private:
     static constexpr std::size_t alignment = std::max(alignof(T), alignof(ObjectPool*));
-    // A block begins with a pointer to its pool. The object follows at the next aligned address.
+    // A block consists of a pointer to its pool and, at the next aligned address, the object.
     static constexpr std::size_t offset = std::max(alignment, sizeof(void*));
 
     static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {

@@ -13,11 +13,11 @@ namespace sluice {
 ///
 ///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
 ///
-/// Use PoolAllocator if the allocator type may be part of your types. Use PoolResource with
-/// std::pmr if your types must be independent of the allocator.
+/// Use PoolAllocator if the allocator type may be part of your types. Otherwise use PoolResource
+/// with std::pmr.
 ///
-/// All allocators of one PoolResource are equal for any T, so containers on one resource swap,
-/// splice and move in constant time. Thread safety and errors are those of PoolResource.
+/// All allocators of one PoolResource are equal, so containers on one resource swap, splice and
+/// move in constant time. Thread safety and errors are those of PoolResource.
 template <class T>
 class PoolAllocator {
 public:

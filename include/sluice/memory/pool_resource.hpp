@@ -13,8 +13,8 @@ namespace sluice {
 
 struct PoolResourceOptions {
     std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
-    std::size_t capacity = BlockPoolOptions::unlimited;  ///< the most blocks of each size
-    bool largeFromUpstream = true;  ///< whether larger blocks come from upstream, or are refused
+    std::size_t capacity = BlockPoolOptions::unlimited;   ///< the limit of blocks of each size
+    bool largeFromUpstream = true;                        ///< false: larger blocks are refused
     const char* name = "PoolResource";                    ///< for the leak reports
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
@@ -27,18 +27,18 @@ struct PoolResourceOptions {
 ///
 /// Use PoolResource with std::pmr containers, or through PoolAllocator. Use BlockPool for one size.
 ///
-/// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
-/// blocks of larger alignment, come from the upstream resource.
+/// Sizes are rounded up to a power of two. Blocks with a size or alignment above
+/// Options::largestBlock are allocated from the upstream resource.
 ///
-/// Thread safety: as for BlockPool. The upstream resource must support calls from several threads.
-/// The PoolResource must outlive all memory that it provides.
+/// Thread safety: any thread may call any member. The upstream resource must support calls from
+/// several threads. The PoolResource must outlive all memory that it provides.
 ///
 /// Errors: allocate() throws std::bad_alloc if upstream has no memory or the pool of this size is
-/// exhausted. Without exceptions, the program ends through the assertion handler instead.
+/// exhausted. Without exceptions, the program ends through the assertion handler.
 class PoolResource : public std::pmr::memory_resource {
 public:
-    /// Calls setupError() for a largestBlock that is not a power of two from 16 to 65536, and for
-    /// options that BlockPool rejects.
+    /// Calls setupError() for options that BlockPool rejects, and for a largestBlock that is not a
+    /// power of two from 16 to 65536.
     explicit PoolResource(const PoolResourceOptions& options = {},
                           std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : options_(checked(options)), upstream_(upstream) {
@@ -53,7 +53,7 @@ public:
         }
     }
 
-    /// Like allocate(), but without a virtual call, and returns null instead of throwing.
+    /// Like allocate(), but without a virtual call. Returns null instead of throwing.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
@@ -82,7 +82,7 @@ public:
         }
     }
 
-    /// Deallocates a block of unknown size. Returns false if no pool owns it. Searches all slabs.
+    /// Deallocates a block of unknown size, searching all slabs. Returns false if no pool owns it.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -98,7 +98,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Returns unused memory to the upstream resource. Returns the number of freed bytes.
+    /// Returns unused memory to the upstream resource, and returns the number of bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {
@@ -107,7 +107,7 @@ public:
         return bytes;
     }
 
-    /// The statistics of the pool that serves `bytes`, which must be at most largestBlock.
+    /// The statistics of the pool for `bytes` bytes, which must be at most largestBlock.
     [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
         const std::size_t index = indexOf(bytes, 1);
         SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,
@@ -122,7 +122,7 @@ private:
 
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
 
-    /// The index of the smallest sufficient block size, or poolCount if the request is too large.
+    /// The pool with the smallest sufficient block size, or poolCount if there is none.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t need = bytes < alignment ? alignment : bytes;
         if (need <= smallest) {

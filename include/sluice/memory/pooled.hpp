@@ -14,24 +14,23 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
-/// Use Pooled if objects are already created with `new`. Use ObjectPool in new code, because a pool
-/// passed as an argument can be bounded, measured and emptied. Use PoolAllocator for containers and
-/// std::allocate_shared, which ignore a class's operator new.
+/// Use Pooled if existing code creates the objects with `new`. Use ObjectPool in new code, because
+/// a pool that is passed as an argument can be bounded, measured and emptied. Use PoolAllocator for
+/// containers and std::allocate_shared, which ignore a class's operator new.
 ///
-/// Pooled<Derived> and its derived classes share one PoolResource, created at the first use and
-/// never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB come from the heap.
-/// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
+/// Pooled<Derived> and its derived classes share one PoolResource, which is created at the first
+/// use and never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB use the heap.
+/// Derived must be final or have a virtual destructor.
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
 /// export its symbols (-rdynamic). Such a program must create and delete each object in the same
-/// library, and define virtual destructors there. Otherwise the deletion ends the program; release
-/// builds may detect the error only in trim().
+/// library, and define virtual destructors there. Other deletions end the program, but
+/// release builds may detect the error only in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>
 class Pooled {
 public:
-    // The matching operator delete has a size parameter.
     // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);
@@ -50,14 +49,14 @@ public:
             toHeap(object);
         }
     }
-    // Called by the compiler if the constructor throws in a nothrow new expression.
+    // Called if the constructor throws in a nothrow new expression.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object);
         }
     }
 
-    // Over-aligned and placement forms, because the class's operator new hides the global ones.
+    // Over-aligned and placement forms, because the operator new above hides the global ones.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }
@@ -102,7 +101,7 @@ private:
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        // `pools` is null if the PoolResource could not be created.
+        // Null if the PoolResource could not be created.
         PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;
@@ -111,7 +110,7 @@ private:
                                           : ::operator new(size, std::nothrow);
     }
 
-    /// toHeap() is out of line, because g++ would warn that delete does not match operator new.
+    /// Out of line, because g++ would warn that delete does not match operator new.
     [[gnu::noinline]] static void toHeap(void* object) noexcept { ::operator delete(object); }
 };
 

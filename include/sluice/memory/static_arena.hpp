@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // Copies the deleter, because the object may own the ArenaPtr that contains it.
+        // A copy of the deleter, because the object may own the ArenaPtr with this deleter.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);
@@ -29,22 +29,22 @@ struct ArenaDeleter {
 template <class T>
 using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 
-/// A buffer of `Bytes` bytes in which objects are constructed at chosen offsets, without a heap.
+/// A buffer in which objects are constructed at chosen offsets, without a heap.
 ///
 ///     static sluice::StaticArena<256> arena;
 ///     const auto order = arena.emplaceAt<Order, 0>(Order{4, 2.5});  // at the beginning
 ///     const auto price = arena.tryEmplace<double>(1.5);             // at the first free place
 ///
 /// Use StaticArena for a few objects of different types in memory that you place, such as a linker
-/// section. Use ObjectPool<T> for many objects of one type, and for objects shared by threads.
+/// section. Use ObjectPool<T> for many objects of one type, or for several threads.
 ///
-/// Thread safety: one thread at a time uses the arena and its pointers.
+/// Thread safety: only one thread at a time may use the arena and its pointers.
 ///
 /// Errors: emplacing an object in occupied memory fails an assertion; release builds return an
 /// empty pointer. The arena's destructor asserts that all objects have been destroyed.
 ///
-/// Performance: the arena uses one bit for each `Align` bytes, and each call visits the bits of the
-/// object. A static StaticArena is all zero, so it adds nothing to the program image.
+/// Performance: the arena has one bit for each `Align` bytes, and each call visits the bits of the
+/// object. A static StaticArena adds nothing to the program image, because all its bytes are zero.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");
@@ -67,7 +67,7 @@ public:
     }
 
     /// Constructs T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
-    /// emplaceAt() compiles only if the T lies within the arena and Offset is a multiple of Align.
+    /// The T must fit into the arena, and Offset must be a multiple of Align.
     template <class T, std::size_t Offset, class... Args>
     [[nodiscard]] ArenaPtr<T>
     emplaceAt(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -83,8 +83,8 @@ public:
         return isFree ? build<T>(Offset / Align, std::forward<Args>(args)...) : ArenaPtr<T>();
     }
 
-    /// Like emplaceAt(), but at the lowest free offset. If the T fits nowhere, returns an empty
-    /// pointer and leaves the arguments unchanged.
+    /// Like emplaceAt(), but at the lowest free offset. Returns an empty pointer and leaves the
+    /// arguments unchanged if the T fits nowhere.
     template <class T, class... Args>
     [[nodiscard]] ArenaPtr<T>
     tryEmplace(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -109,7 +109,7 @@ private:
     template <class T>
     static constexpr std::size_t placesOf = (sizeof(T) + Align - 1) / Align;
 
-    /// Uninitialised storage. The char allows constant initialisation.
+    /// The char member makes constant initialisation possible.
     union Storage {
         constexpr Storage() noexcept : none(0) {}
         char none;
@@ -146,7 +146,7 @@ private:
 
     template <class T, class... Args>
     ArenaPtr<T> build(std::size_t first, Args&&... args) {
-        /// Frees the object's place in the arena if T's constructor throws.
+        /// Frees the place if T's constructor throws.
         struct Guard {
             ~Guard() {
                 if (address != nullptr) {

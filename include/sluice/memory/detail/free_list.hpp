@@ -8,8 +8,8 @@
 
 namespace sluice::detail {
 
-/// The largest number of nodes in a free list; node numbers begin at 1. Without 64-bit atomics a
-/// list has at most 4,095 nodes, so that the head has 20 bits for its ABA tag.
+/// The largest number of nodes in a free list. Without 64-bit atomics the number is 4,095, so that
+/// the head has 20 bits for its ABA tag.
 template <class Platform>
 inline constexpr std::uint32_t mostFreeNodes =
     sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
@@ -29,15 +29,15 @@ class FreeList {
     using Number = typename Head::Number;
 
 public:
-    /// Creates a list in which all nodes are free. take() begins with the lowest addresses.
+    /// Creates a list in which all nodes are free.
     FreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         for (std::size_t i = count; i != 0; --i) {
             give(nodes[i - 1]);
         }
     }
 
-    /// Returns a node to the list. give() does not access the list after its exchange, because
-    /// another thread may then take all nodes and destroy the list.
+    /// give() does not access the list after its exchange, because another thread may then take all
+    /// nodes and destroy the list.
     void give(Node& node) noexcept {
         head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
     }

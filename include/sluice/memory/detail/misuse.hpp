@@ -21,7 +21,7 @@
 
 namespace sluice::detail {
 
-/// An assertion message that contains a number or an address, created only if the assertion fails:
+/// An assertion message with a number or an address, created only if the assertion fails:
 /// `SLUICE_ASSERT(condition, AssertionText("had ", count, " too many").text)`.
 struct AssertionText {
     AssertionText(const char* before, std::size_t count, const char* after) noexcept {
@@ -36,8 +36,8 @@ struct AssertionText {
 };
 
 #if defined(SLUICE_DETAIL_ASAN)
-/// The least distance of blocks. AddressSanitizer keeps one non-atomic state per 8 bytes, so blocks
-/// of different threads must not share 8 bytes.
+/// The least distance of blocks. Blocks of different threads must not share 8 bytes, because
+/// AddressSanitizer keeps one non-atomic state per 8 bytes.
 inline constexpr std::size_t checkerGranule = 8;
 
 /// Makes AddressSanitizer report each access to the memory until openMemory().

@@ -15,16 +15,15 @@
 #include <sys/mman.h>
 #endif
 
-// The common parts of FixedBlockPool and BlockPool: slabs, checked options, and messages.
+// The parts that FixedBlockPool and BlockPool share.
 
 namespace sluice::detail {
 
-/// The largest size of a pool in bytes. Sums of sizes up to this limit do not overflow.
+/// The largest size of a pool in bytes. Sums of such sizes do not overflow.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline constexpr std::size_t hugePage = std::size_t{2} << 20;
 
-/// The layout of a pool's blocks in its slabs.
 struct SlabLayout {
     explicit SlabLayout(const BlockPoolOptions& options) noexcept
         : alignment(options.alignment),
@@ -32,7 +31,7 @@ struct SlabLayout {
           prefault(options.prefault),
           hugePages(options.hugePages) {}
 
-    /// The size of a slab; a multiple of the huge page size if huge pages are used.
+    /// Rounded up to a multiple of the huge page size if huge pages are used.
     std::size_t bytesOf(std::size_t blocks) const noexcept {
         const std::size_t bytes = blocks * stride;
         return hugePages ? (bytes + hugePage - 1) / hugePage * hugePage : bytes;
@@ -53,7 +52,7 @@ private:
     }
 };
 
-/// A slab: consecutive blocks in one allocation.
+/// Consecutive blocks in one allocation.
 struct Slab {
     std::byte* begin;
     std::size_t count;
@@ -67,7 +66,7 @@ struct Slab {
             static_cast<std::byte*>(memory->allocate(bytes, layout.slabAlignment()));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
         if (layout.hugePages) {
-            (void)::madvise(begin, bytes, MADV_HUGEPAGE);  // a request: the kernel may have none
+            (void)::madvise(begin, bytes, MADV_HUGEPAGE);  // may fail
         }
 #endif
         if (layout.prefault) {
@@ -108,7 +107,7 @@ private:
     }
 };
 
-/// Returns the options, or calls setupError() if no pool can be made with them.
+/// Calls setupError() if no pool can be made with the options.
 inline const BlockPoolOptions& checkedOptions(const BlockPoolOptions& options) {
     requireAtLeast("block size of a BlockPool is too small", options.blockSize, 1);
     requireAtMost("block size of a BlockPool is too large", options.blockSize, mostBytes);

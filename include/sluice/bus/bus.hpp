@@ -28,8 +28,9 @@
 
 namespace sluice {
 
-/// A bounded multi-producer, single-consumer bus of typed messages. Messages of one priority stay
-/// in order. By default, a high-priority message waits for at most one message of lower priority.
+/// A bounded multi-producer, single-consumer bus of typed messages. Messages of one priority are
+/// handled in the order of publication. By default, a high-priority message waits for at most one
+/// message of lower priority.
 ///
 ///     sluice::Bus<sluice::Messages<Temperature, Stop>> bus;
 ///     const auto stops = bus.subscribe<Stop>([](const Stop& stop) { ... });
@@ -37,21 +38,21 @@ namespace sluice {
 ///     (void)bus.publish(Stop{}, sluice::Priority::high);
 ///     bus.process();                                   // the consumer; handles the stop first
 ///
-/// Use a bus for a few message types of different urgency, or if publishers must not block. Use
-/// EventQueue if run-time keys select the listeners, MpscRing for one message type and one reader.
+/// Use a bus if message types differ in urgency, or if publishers must not block. Use EventQueue if
+/// run-time keys select the listeners. Use MpscRing for one message type and one reader.
 ///
 /// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time.
-/// Any thread and any handler may call the other members. A handler must not destroy the bus or end
-/// its thread. Signal handlers and forked children must not use a bus. A publisher preempted during
-/// publish() blocks later messages of its priority; without priorities, all later messages.
+/// Any thread and any handler may call the other members. A handler must neither destroy its bus
+/// nor end the calling thread. Signal handlers and forked children must not use a bus. If a thread
+/// is preempted in publish(), later messages of the same priority wait.
 ///
-/// Errors: publish() fails after close(), or while the priority's room is full, including
-/// messages being published or handled. A message whose constructor throws is not published. If a
-/// handler throws, the bus counts the failure, notifies the observer and calls the remaining
-/// handlers. Exceptions of a visitor propagate to the caller.
+/// Errors: publish() returns `closed` after close(), and by default `full` while the quota of the
+/// priority is used up. Messages being published or handled also use the quota. A message whose
+/// constructor throws is not published. If a handler throws, the bus counts the failure, notifies
+/// the observer and calls the remaining handlers. Exceptions of a visitor propagate to the caller.
 ///
-/// Performance: a bus contains its slots, often hundreds of KiB, so place it in static storage or
-/// on the heap. A bus allocates no memory.
+/// Performance: a bus allocates no memory. The size of a bus is often hundreds of KiB, so place it
+/// in static storage or on the heap.
 template <class MessageList, class Traits = FullBusTraits>
 class Bus {
     static_assert(detail::isMessageList<MessageList>,
@@ -90,7 +91,7 @@ public:
     /// Ends all subscriptions and destroys all messages. No other thread may be in a member
     /// function. If a handler of a static bus calls std::exit(), the messages are not destroyed.
     ~Bus() {
-        close();  // so that no destructor of a handler or message publishes or waits
+        close();  // so that destructors of handlers and messages cannot publish or wait
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         if (consumer_.isHere()) {  // a handler has called std::exit(), and the bus is static
             Platform::runsHandlers() = false;  // ~Delivery() asserts if the handler returns
@@ -112,7 +113,7 @@ public:
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
 
-    /// Constructs a T in its slot. The arguments are used only if the message is accepted.
+    /// Constructs a T in a slot of the bus. If the message is refused, the arguments are untouched.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -129,8 +130,8 @@ public:
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
-    /// Like publish(), but waits up to `timeout` for a free slot, whatever the overflow policy.
-    /// publishFor() does not wait on the thread that consumes this bus.
+    /// Like publish(), but waits up to `timeout` for a free slot, even with Overflow::reject. If
+    /// the consumer's thread calls publishFor(), the call does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {
@@ -138,9 +139,8 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in a few contiguous groups.
-    /// Returns the number of accepted messages. If a constructor throws, publishAll() publishes no
-    /// further message. Requires forward iterators.
+    /// Publishes copies of [first, last) until one is refused, and returns the number of accepted
+    /// copies. If a constructor throws, the earlier copies remain published.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -163,7 +163,7 @@ public:
         return accepted;
     }
 
-    /// Adds 1 to the `full` count, for a message that the caller refused itself.
+    /// Adds 1 to the `full` count, for a message that the program refused without publish().
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -178,9 +178,9 @@ public:
     // ---- Subscribers
 
     /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in
-    /// subscription order, perhaps before subscribe() returns. A message type has at most
-    /// Traits::maxHandlers handlers, including ended ones that still run. If the type has no free
-    /// place, subscribe() asserts, notifies the observer and returns an empty Subscription.
+    /// subscription order. The handler may run before subscribe() returns. If T already has
+    /// Traits::maxHandlers handlers, including unsubscribed handlers that still run, subscribe()
+    /// notifies the observer, asserts and returns an empty Subscription.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         const bool isEmpty = detail::isEmptyCallable<std::decay_t<Handler>>(handler);
@@ -196,8 +196,7 @@ public:
         return subscription;
     }
 
-    /// Like subscribe(), but without a free place, returns an empty Subscription and does not
-    /// assert.
+    /// Like subscribe(), but if T has too many handlers, only returns an empty Subscription.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -223,22 +222,21 @@ public:
 
     // ---- The consumer
 
-    /// Passes up to `max` queued messages, but at most capacity(), to their handlers, and returns
-    /// their number. Messages published during process() may wait for its next call.
+    /// Calls the handlers of up to `max` queued messages, at most capacity(), and returns the
+    /// number of messages. A message published during process() may wait for the next process().
     std::size_t process(std::size_t max = unlimited) {
         return afterwards(
             deliver(max, never, [this](auto& delivery) { this->callHandlers(delivery); }));
     }
 
-    /// Like process(), but passes each message of a type T to visitor(T&, const Header&) or
-    /// visitor(T&). The visitor may move from the message. See overload() and partial().
+    /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) for each message. The
+    /// visitor may move from the message. See overload() and partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
         return processUntil(never, visitor, max);
     }
 
-    /// Like processWith(), but stops when isOver() returns true. isOver() is called before each
-    /// message, and perhaps after the last one.
+    /// Like processWith(), but calls isOver() before each message and stops when it returns true.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         if (SLUICE_UNLIKELY(owesValues_)) {
@@ -248,7 +246,7 @@ public:
             deliver(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); }));
     }
 
-    /// Processes and awaits messages until the bus is closed and drained: see drain() and stop().
+    /// Processes and awaits messages until the bus is closed and drained.
     void run() {
         runWhileOpen([this](std::size_t max) { return process(max); });
     }
@@ -257,18 +255,18 @@ public:
         runWhileOpen([&](std::size_t max) { return processWith(visitor, max); });
     }
 
-    /// Waits for a message or last value. Returns false if no message arrived before the timeout,
-    /// or if the bus is closed and drained. A message whose constructor threw also ends the wait.
-    /// In a handler, so does the message that is being handled, except with dropOldest.
+    /// Waits for a message or a new LastValue. Returns false after the timeout, or when the bus is
+    /// closed and drained. May return true for a message whose constructor threw. In a handler, the
+    /// message being handled ends the wait, except with dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// The wait also ends when isOver() returns true, which each waiting().notifyAll() rechecks.
+    /// Like waitFor(), but each waiting().notifyAll() also ends the wait if isOver() returns true.
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
-        if (!consumer_.isHere()) {  // a handler has the role already
+        if (!consumer_.isHere()) {  // a handler already has the consumer role
             role.emplace(consumerRole_, oneConsumer);
         }
         time_.suspend();
@@ -289,12 +287,12 @@ public:
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
         handleValues(true);
-        // A limit above the capacity makes consume() also skip slots whose constructor threw.
+        // The limit is above the capacity, so that consume() also skips slots without a message.
         return consume<true>(capacity() + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
-    /// Sets whether publish() may wait before any thread has consumed from the bus.
+    /// Sets whether publish() may wait for a free slot while no thread has consumed from the bus.
     void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
     // ---- Any thread
@@ -306,8 +304,8 @@ public:
         notifyWaiters();
     }
 
-    /// Closes the bus, and makes the consumer discard the queued messages after the running
-    /// handler. If no thread is consuming, the next process*() discards the messages. Idempotent.
+    /// Closes the bus, and makes the consumer discard all queued messages. Idempotent. A running
+    /// process*() discards messages after its current handler; otherwise, the next process*() does.
     void stop() noexcept {
         attention_.fetch_or(stopped, std::memory_order_relaxed);  // value only
         close();
@@ -322,22 +320,22 @@ public:
         return !anyRing([](const auto& ring) { return !ring.isClosed(); });
     }
 
-    /// Returns true once the bus is closed and all accepted messages have left.
+    /// Returns true once the bus is closed and all accepted messages are handled or discarded.
     [[nodiscard]] bool isDrained() const noexcept {
         return !anyRing([](const auto& ring) { return !ring.isDrained(); }) &&
                valueCount_.load(std::memory_order_acquire) < oneValue;  // E2 handled, of LastValue
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
-    /// false if the deadline passes first. drain() does not wait if a handler calls it. A consumer
-    /// thread that calls drain() must call process() first.
+    /// false if the deadline passes first. In a handler, drain() does not wait. The consumer's
+    /// thread must call process() before drain(), because drain() handles no message.
     bool drain(typename Clock::time_point deadline) {
         close();
         return consumer_.isHere() ? isDrained()
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// The fill level of the fullest priority. With dropOldest, excludes a message being handled.
+    /// The fill level of the fullest priority. See sizeApprox() for the messages that count.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEachRing(*this, [&](const auto& ring, Priority each) {
@@ -346,8 +344,8 @@ public:
         return pressure;
     }
 
-    /// The number of messages in the bus. Messages being published count, and so do messages being
-    /// handled, except with dropOldest.
+    /// The number of messages in the bus, including messages being published or handled. With
+    /// dropOldest, a message being handled does not count.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         std::size_t sum = 0;
         forEachRing(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
@@ -358,7 +356,7 @@ public:
         return detail::allRooms<Traits>();
     }
 
-    /// The room of a priority, in messages: see sluice::roomOf() and Traits::rooms.
+    /// The quota of a priority, in messages: see Traits::depth and Traits::rooms.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }
@@ -494,12 +492,12 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // An SpscRing is drained only after this refused attempt, so drain() must be notified.
+            // This refusal may make an SpscRing drained, so EndOfSend must notify drain().
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
         end.isDue = true;
-        struct CountThrown {  // destroyed before `claim`, so a drained bus has counted it
+        struct CountThrown {  // destroyed before `claim` frees the slots
             EndOfSend<P>& end;
             const decltype(claim)& claimed;
             SLUICE_ALWAYS_INLINE ~CountThrown() {
@@ -527,8 +525,8 @@ private:
         return {SendResult::ok, end.committed};
     }
 
-    /// Ends an attempt to publish. If a constructor threw, the destructor notifies all waiters: the
-    /// consumer must skip the slot, and the bus may be drained.
+    /// Notifies the consumer after an attempt to publish. If a constructor threw, notifies all
+    /// waiters, because the consumer must skip the slot and the bus may then be drained.
     template <Priority P>
     struct EndOfSend {
         Bus& bus;
@@ -541,7 +539,7 @@ private:
                 bus.isBuilding_ = false;
             }
             if constexpr (detail::dropsOldest<Traits, P>) {
-                if (committed != 0) {  // only behind a message of its own
+                if (committed != 0) {  // a publisher drops only after it has committed a message
                     RingForPriority<P>::template dropExcess<P>(bus);
                 }
             }
@@ -553,7 +551,8 @@ private:
         }
     };
 
-    /// Makes room after a refusal, according to the overflow policy or the call's timeout.
+    /// Retries a refused publication. With dropOldest, makeRoom() first drops old messages. With
+    /// Overflow::block or in publishFor(), makeRoom() waits for a free slot.
     template <Priority P, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         const auto isOver = [&] {
@@ -568,7 +567,8 @@ private:
         };
         if (sent.result == SendResult::full && !(detail::dropsOldest<Traits, P> && isOver())) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // Handlers of other buses wait only with a time limit, to end cycles of waiting buses.
+            // A handler of another bus waits only with a deadline; two buses could otherwise
+            // deadlock.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
@@ -607,7 +607,7 @@ private:
         std::size_t untilChunk = 1;  // messages until the next endChunk()
     };
 
-    /// A message that is being handled. The destructor counts and destroys the message.
+    /// Counts and destroys a message after its handlers.
     template <Priority P>
     struct Delivery {
         static constexpr Priority priority = P;
@@ -692,7 +692,6 @@ private:
         }
     }
 
-    /// Serves the highest priority that has a message.
     template <class IsOver, class Handle>
     SLUICE_ALWAYS_INLINE std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                    const IsOver& isOver, const Handle& handle) {
@@ -741,7 +740,7 @@ private:
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
             static constexpr std::size_t type = List::template indexOf<T>;
-            // The lambdas capture no reference to the delivery, so that it stays in registers.
+            // The delivery stays in registers, because no lambda captures it by reference.
             const auto failed = [this](const auto& exception) {
                 counts_.count(type, Delivery::priority, ConsumeOutcome::failed);
                 if (observer_ != nullptr) {
@@ -770,7 +769,6 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// Updates high-water mark, times and pressure after a batch's first message and each chunk.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -812,7 +810,7 @@ private:
         }
     }
 
-    /// Wakes a publisher for the slot just freed. Returns false if stop() ends the batch.
+    /// Wakes a publisher that waits for the freed slot. Returns false if stop() ends the batch.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
@@ -876,12 +874,11 @@ private:
     RoleCheck consumerRole_;
     bool owesValues_ = false;  // an exception has skipped afterwards()
 
-    // With Producers::one: true while the publisher constructs a message.
+    // With Producers::one, true while the publisher fills a slot.
     alignas(line) bool isBuilding_ = false;
     typename Traits::Trace trace_;
 
-    /// Twice the number of LastValue objects with an unhandled value, plus 1 when the bus is
-    /// closed.
+    /// Twice the number of LastValues with an unhandled value, plus 1 if the bus is closed.
     typename Platform::template Atomic<unsigned> valueCount_{0};
     static constexpr unsigned closed = 1, oneValue = 2;
     detail::BusValue* values_ = nullptr;  // written by LastValue

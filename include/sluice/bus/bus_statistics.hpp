@@ -11,10 +11,10 @@ namespace sluice {
 
 /// The outcome counts of the messages of one type and one priority.
 struct MessageCounts {
-    std::uint64_t published = 0;  ///< accepted; for a single type, only those that have left
-    std::uint64_t full = 0;       ///< not accepted, for lack of room; includes countAsFull()
+    std::uint64_t published = 0;  ///< accepted; the counts of a single type exclude queued messages
+    std::uint64_t full = 0;       ///< not accepted: the quota was used up; includes countAsFull()
     std::uint64_t closed = 0;     ///< not accepted: the bus was closed
-    std::uint64_t dropped = 0;    ///< accepted, and dropped to make room for a later one
+    std::uint64_t dropped = 0;    ///< accepted, and dropped in favour of a later message
     std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
     std::uint64_t unhandled = 0;  ///< accepted, but no handler or visitor took it
     std::uint64_t discarded = 0;  ///< accepted, and destroyed by stop() or discard()
@@ -42,8 +42,8 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time may be
-/// too long by up to 128 handler calls, and by the pauses of a consumer that never calls waitFor().
+/// returned. With TimeStamp::cached, a time may be too long by the duration of 128 handler calls.
+/// If the consumer never calls waitFor(), a time may also include a pause before the publication.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -59,18 +59,17 @@ struct QueueTimes {
 ///     attempted = published + rejected
 ///     published = delivered + unhandled + dropped + discarded + expired + queued
 ///
-/// A single type's `published` count excludes queued messages. A message under construction counts
-/// as published, except with Producers::one. An attempt whose constructor throws does not count.
-/// Concurrent counts may lag slightly, but each message counts as published before it leaves.
+/// A message under construction counts as published, except with Producers::one. An attempt whose
+/// constructor throws does not count. Under concurrency, counts may lag slightly, but each message
+/// counts as published before it leaves the bus.
 template <std::size_t TypeCount>
 struct BusStatistics {
-    /// Counts by message type and priority. of(), ofType(), ofPriority() and total() return sums.
+    /// By message type and priority.
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
     std::array<QueueTimes, priorityCount> times;        ///< by priority
-    /// The highest number of messages of one priority in the bus. The bus updates `highWater` every
-    /// 64 consumed messages and when it refuses a message. `highWater` is exact while no call of
-    /// the bus runs, if no constructor threw.
+    /// The highest number of messages of one priority so far. `highWater` is exact while no call of
+    /// the bus runs, unless a constructor of a message has thrown.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

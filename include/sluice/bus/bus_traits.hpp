@@ -25,22 +25,22 @@ enum class TimeStamp : unsigned char {
 /// The order in which the consumer serves the priorities.
 enum class PriorityOrder : unsigned char {
     strict,    ///< higher priorities first
-    weighted,  ///< each priority has a share of every round, so none starves
+    weighted,  ///< each round serves Traits::weights messages of each priority, so none starves
 };
 
 /// The number of threads that may publish simultaneously.
 enum class Producers : unsigned char { one, many };
 
-/// Receives events of a bus. Derive from BusObserver and redeclare the members of interest:
+/// Receives notifications of a bus. Derive from BusObserver and redeclare the functions you need:
 ///
 ///     struct Watcher : sluice::BusObserver {
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
 ///     };
 ///
-/// The bus calls its observer without a lock, on the thread that notices the event. Calls of the
-/// observer may overlap and arrive out of order; pressure() returns the current level. The consumer
-/// checks the pressure after its first message, after every 64th, and at the end of a call. Slow
-/// handlers delay the report of a falling pressure. Observers must not throw.
+/// The bus calls its observer without a lock, on the thread that notices the event. Calls from
+/// several threads may overlap and arrive out of order; Bus::pressure() returns the current level.
+/// The consumer checks the fill level only after its first message, after every 64th message and at
+/// the end of a call. Observers must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     /// subscribe() failed because the type already has Traits::maxHandlers handlers.
@@ -50,37 +50,36 @@ struct BusObserver {
 
 enum class TraceStep : unsigned char { published, refused, dropped, begins, ends };
 
-/// Receives the steps of each message: see FlightTrace. This default costs nothing.
+/// The default trace, which records nothing: see FlightTrace.
 struct NoTrace {
     static void record(TraceStep, std::size_t /*typeIndex*/, Priority, std::uint64_t) noexcept {}
 };
 
 /// The settings of a bus, besides those of QueueTraits:
 struct FullBusTraits : QueueTraits {
-    using Wait = Park;  ///< how the consumer waits for messages, and publishers for room
+    using Wait = Park;  ///< how the consumer waits for messages, and publishers for free slots
     /// Returns false if the calling thread must not wait for a free slot.
     static bool mayWait() noexcept { return true; }
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
     using Trace = NoTrace;
 
-    /// The room of high priority, in messages; at least 2. Low priority gets 60 % of `depth`, and
-    /// medium priority 80 %. If the depth is a power of two, the bus contains 3 * depth slots.
+    /// The quota of high priority, in messages; at least 2. By default, medium priority has 80 % of
+    /// this quota, and low priority 60 %. If `depth` is a power of two, a bus has 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
-    /// Without priorities, the bus is one ring, and all messages have medium priority.
+    /// Without priorities, the bus has a single ring and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The rooms of low, medium and high priority, in messages; 0 selects the default of roomOf().
-    /// Slots are rounded up to a power of two, and doubled for dropOldest.
+    /// The quotas of low, medium and high priority, in messages; 0 selects the default of roomOf().
+    /// The number of slots is rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// The reaction of each priority to a full room. Overflow::dropOldest needs
-    /// <sluice/bus.hpp> or <sluice/bus/drop_oldest.hpp>.
+    /// The overflow policies of low, medium and high priority.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block, per message or per group of publishAll(). Without a
-    /// limit, which is the default, publish() in a handler of another bus does not wait.
+    /// The longest wait of Overflow::block; publishAll() may wait several times. Without a limit,
+    /// which is the default, publish() does not wait in a handler of another bus.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;
@@ -99,16 +98,15 @@ struct FullBusTraits : QueueTraits {
     /// Whether messages may expire: see ExpiringOptions.
     static constexpr bool expiry = false;
 
-    /// The largest message that the list of types may contain, in bytes.
+    /// The maximum size of a message type, in bytes.
     static constexpr std::size_t maxMessageSize = 4096;
 
-    /// The maximum number of handlers per message type, and the bytes for each handler's captures.
+    /// The maximum number of handlers per message type, and the maximum size of a handler in bytes.
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 56;
 
     /// With Producers::one, publishing needs no atomic read-modify-write, and debug builds detect a
-    /// second publisher. Producers::one needs <sluice/bus.hpp> or
-    /// <sluice/bus/single_publisher.hpp>.
+    /// second publisher.
     static constexpr Producers producers = Producers::many;
 };
 
@@ -132,7 +130,6 @@ constexpr bool hasPolicy(Overflow policy) noexcept {
            Traits::overflow[2] == policy;
 }
 
-/// The room of a priority, in messages.
 template <class Traits>
 constexpr std::size_t roomOf(Priority priority) noexcept {
     if (!Traits::priorities) {
@@ -148,15 +145,15 @@ constexpr std::size_t allRooms() noexcept {
            roomOf<Traits>(Priority::high);
 }
 
-/// The default of `isOver` parameters, which never ends a call.
+/// The default for `isOver` parameters.
 struct Never {
     constexpr bool operator()() const noexcept { return false; }
 };
 
-/// Makes a publication follow the overflow policy instead of a timeout.
+/// Selects the overflow policy instead of a timeout.
 struct WaitByPolicy {};
 
-/// The deadline of a publisher that waits for room; time_point::min() means no wait.
+/// The deadline of a wait for a free slot; time_point::min() means no wait.
 template <class Traits, class Clock>
 typename Clock::time_point roomDeadline(WaitByPolicy, Priority priority) {
     return Traits::overflow[indexOf(priority)] == Overflow::block

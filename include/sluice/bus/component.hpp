@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// Holds an owner's subscriptions and ends them before the other members of the owner are
+/// A member that ends its owner's subscriptions before the other members of the owner are
 /// destroyed. The owner may be destroyed on any thread, even in one of its handlers.
 ///
 ///     class Brake final {
@@ -28,16 +28,16 @@ namespace sluice {
 ///         sluice::Component<Brake, 1> component_{*this};  // the last member
 ///     };
 ///
-/// The Component must be the last member of a final class, which the compiler and the constructor
-/// check. The buses must outlive the Component.
+/// The Component must be the last member of its owner, and the owner's class must be final. The
+/// buses must outlive the Component.
 ///
 /// After the destructor, no handler of the owner runs, except one that destroyed the owner. If the
-/// owner's destructor uses members, begin its body with unsubscribeAll(), because handlers may
-/// still run on other threads. Destroy the owner without holding a lock of its handlers.
+/// owner's destructor uses members, it must begin with unsubscribeAll(), because handlers may still
+/// run on other threads. Do not destroy the owner while holding a lock that its handlers take.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
-/// unsubscribeAll() while another thread destroys the owner, unless that thread does so in another
-/// handler of the owner: the two handlers would wait for each other.
+/// unsubscribeAll() while another thread destroys the owner. Two handlers of the owner deadlock if
+/// one calls unsubscribeAll() while the other destroys the owner.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -55,8 +55,8 @@ public:
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
     ~Component() {
-        // All are ended before the first is destroyed, because a handler that still runs on another
-        // thread may use the whole list in unsubscribeAll().
+        // Ends all subscriptions before the first is destroyed, because a handler that still runs
+        // on another thread may use the whole list in unsubscribeAll().
         for (Subscription& each : subscriptions_) {
             each.unsubscribe();
         }
@@ -64,7 +64,7 @@ public:
 
     /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
     /// and leaves the handler untouched if the Component is full, or if T has maxHandlers handlers.
-    /// A subscription that its own handler has ended occupies a place until the handler returns.
+    /// A subscription that its own handler has ended counts until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -75,7 +75,7 @@ public:
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
-    /// Like trySubscribe(), but reports a full Component or bus as a set-up error.
+    /// Like trySubscribe(), but calls setupError() instead of returning false.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         const bool hasRoom = !isFull();
@@ -87,12 +87,12 @@ public:
         }
     }
 
-    /// Ends all subscriptions, so that no handler of the owner runs afterwards, except the caller.
+    /// Ends all subscriptions. Afterwards, only a handler that called unsubscribeAll() still runs.
     void unsubscribeAll() noexcept {
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // Keeps the calling handler's subscription, which a destroying thread may wait for.
+            // Keeps the calling handler's subscription, because the destructor may wait for it.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
@@ -124,7 +124,7 @@ private:
         return end - endOfThis < alignof(Owner);
     }
 
-    /// If the Component is full, removes ended subscriptions, except that of a calling handler.
+    /// Removes ended subscriptions from a full list, except the calling handler's subscription.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];
@@ -136,7 +136,6 @@ private:
         return subscriptions_.full();
     }
 
-    /// Returns `handler`, or binds a member function to the owner.
     template <class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Include this header for a bus whose traits have Overflow::dropOldest. Includes bus.hpp.
+// Include this header for a bus whose traits have Overflow::dropOldest.
 
 #include <sluice/base/on_exit.hpp>
 #include <sluice/base/ring_storage.hpp>
@@ -15,7 +15,6 @@
 
 namespace sluice::detail {
 
-/// A QueuedMessage that can be moved.
 template <class Queued, class Traits>
 struct MovableMessage : Queued {
     /// Moves the message and its header out of `other`, and destroys the moved-from message.
@@ -31,12 +30,11 @@ struct MovableMessage : Queued {
     }
 };
 
-/// A ring like MpscRing, whose publishers make room by consuming the oldest message.
+/// A ring for `Room` messages, whose publishers drop the oldest messages when the ring is full.
 ///
 /// A publisher commits its message before it drops an old message. The consumer moves each message
-/// out with T::moveFrom(T&) before its handler runs, so a slow handler occupies no slot. The ring
-/// has twice as many slots as its room. A thread preempted while it takes a message out blocks one
-/// slot; publishers that reach this slot receive `full`.
+/// out of the ring before the handler runs, so a slow handler occupies no slot. If a thread is
+/// preempted while it removes a message, publishers that reach the slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>
@@ -51,11 +49,11 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Passes messages beyond the room to drop(T&), the oldest first. Returns true if the
-    /// head of the ring has moved, even if only past skipped slots.
+    /// While the ring has more than `Room` messages, passes the oldest to drop(T&). Returns true if
+    /// the head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // The tail only grows, so a message beyond the room stays beyond it.
+        // An excess message remains in excess, because the tail never moves back.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -88,7 +86,7 @@ public:
         return count;
     }
 
-    /// Returns true if a message follows the one that the consumer has taken out.
+    /// Returns true if the ring contains a message besides the message being handled.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
@@ -109,7 +107,7 @@ private:
     //   E1 taken: consumeWhile -> isDrained.
     //   E2 gone: consumeWhile -> isDrained.
 
-    /// True while the consumer holds a message that it has taken out of the ring.
+    /// True while the consumer handles a message that it has moved out of the ring.
     typename Traits::Platform::template Atomic<bool> isTaken_{false};
 };
 
@@ -117,7 +115,6 @@ template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::dropOldest, T, Room, Traits> {
     using Type = DropOldestRing<MovableMessage<T, Traits>, Room, Traits>;
 
-    /// Drops messages beyond the room. Returns true if the ring's head has moved.
     template <Priority P, class Bus>
     static bool dropExcess(Bus& bus) {
         const bool hasPassed = bus.template ring<P>().dropExcess([&](T& queued) noexcept {

@@ -17,30 +17,29 @@
 
 namespace sluice {
 
-/// The newest value of a topic, published beside the messages of a bus. A new value replaces an
-/// unhandled one, so publish() needs no room in the bus. The consumer of the bus handles the last
-/// value, which is kept afterwards.
+/// The newest value of a topic, handled by the consumer of a bus. A new value replaces an unhandled
+/// value, so publish() needs no slot of the bus. get() returns the newest value even after it has
+/// been handled.
 ///
 ///     sluice::LastValue<Position, Sky> position(sky, [](const Position& now) { draw(now); });
 ///     (void)position.publish(Position{3, 4});  // any thread
 ///     sky.run();                               // the consumer; also process(), and so on
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
-/// Order: the consumer handles all new values at the end of each call, such as process(), after the
-/// messages; run() and runWith() do so after at most 64 messages. So a message of high priority may
-/// wait for the handlers of all values. If the visitor of a message throws, the next call handles
-/// the new values before the messages.
+/// Order: process() and similar calls handle messages first, and then all new values. run() and
+/// runWith() handle new values after at most 64 messages. A message of high priority may wait for
+/// the handlers of all values. If a visitor throws, the next call handles the values first.
 ///
-/// Thread safety: any thread may call publish() and get(), also in handlers. Both copy the value
-/// under a spin lock, so a preempted thread blocks others. Functions of T and interrupt handlers
-/// must not use the LastValue. While a thread constructs or destroys a LastValue, no other thread
-/// may consume from its bus. A handler must not destroy its own LastValue. The bus must outlive the
-/// LastValue.
+/// Thread safety: any thread and any handler may call publish() and get(). Both copy the value
+/// under a spin lock, so a preempted thread blocks other callers. Functions of T and interrupt
+/// handlers must not use the LastValue. While a thread constructs or destroys a LastValue, no other
+/// thread may consume from its bus. A handler must not destroy its own LastValue. The bus must
+/// outlive the LastValue.
 ///
-/// Errors: publish() fails only if the bus is closed. Each accepted value is handled or replaced,
-/// but stop() and discard() make the consumer forget it. Exceptions of the handler propagate to the
-/// consumer's call, such as Bus::process(); LastValues constructed earlier wait for the next call.
-/// A throwing constructor of T changes nothing.
+/// Errors: publish() fails only if the bus is closed. Each accepted value is handled, unless a
+/// newer value replaces it, or stop() or discard() is called before. Exceptions of the handler
+/// propagate to the caller of process(); LastValues constructed earlier are then handled by the
+/// next call. If a constructor of T throws, nothing changes.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
@@ -73,7 +72,7 @@ public:
         bus_.notifyWaiters();  // drain() waits until no value is counted
     }
 
-    /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.
+    /// Makes `value` the newest value. If the bus is closed, `value` is left untouched.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
     SendResult publish(U&& value) {
         {
@@ -92,7 +91,7 @@ public:
         return SendResult::ok;
     }
 
-    /// A copy of the newest value, whether handled or not; empty before the first publish().
+    /// A copy of the newest value, or nullopt before the first publish().
     [[nodiscard]] std::optional<T> get() const {
         const std::lock_guard<Lock> guard(lock_);
         return slots_[newest_];
@@ -109,7 +108,7 @@ private:
     /// Asserts that no other thread consumes while the list of LastValues changes.
     struct Change {
         explicit Change(OfBus& bus) {
-            if (!bus.consumer_.isHere()) {  // a handler has the role already
+            if (!bus.consumer_.isHere()) {  // a handler already has the consumer role
                 role.emplace(bus.consumerRole_,
                              "a LastValue is constructed or destroyed while another thread "
                              "consumes: do that before run(), or in a handler");
@@ -118,7 +117,7 @@ private:
         std::optional<typename OfBus::RoleCheck::Scope> role;
     };
 
-    /// Counts the value unless it is counted already. Returns false if the bus is closed.
+    /// Counts this LastValue as unhandled, at most once. Returns false if the bus is closed.
     bool isCounted() noexcept {
         unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // value only
         while ((seen & OfBus::closed) == 0 && !isCounted_) {
@@ -128,7 +127,6 @@ private:
         return (seen & OfBus::closed) == 0;
     }
 
-    /// Handles this LastValue and the later ones of the list, on the consumer's thread.
     static void handleAll(BusValue& first, bool isForgotten) {
         static_cast<LastValue&>(first).handleNew(isForgotten);
         if (first.next != nullptr) {

@@ -20,18 +20,18 @@ namespace sluice {
 ///         frame.publish();
 ///     }
 ///
-/// Use a loan for large messages that a device delivers or that are computed in place. Use
-/// emplace() if a constructor can fill the message.
+/// Use a loan for a large message that is read from a device or computed in place. Use emplace() if
+/// a constructor can fill the message.
 ///
-/// Order: loan() fixes the message's position. Until the loan is published or destroyed, later
-/// messages of its priority are neither handled nor dropped, and the bus is not drained.
+/// Order: loan() determines the position of the message. Until the loan is published or destroyed,
+/// later messages of the same priority stay in the bus, so drain() waits.
 ///
-/// Thread safety: only one thread at a time may use a loan. With Producers::one, the publisher must
-/// publish nothing else while it holds a loan. The bus must outlive its loans.
+/// Thread safety: only one thread at a time may use a loan. With Producers::one, a publisher that
+/// holds a loan must not publish another message. The bus must outlive its loans.
 ///
-/// Errors: loan() never waits; if the bus is full or closed, the loan is empty and result() gives
-/// the reason. An unpublished loan frees its slot when it is destroyed. Loans stay valid after
-/// close() and stop(): their messages are handled or discarded.
+/// Errors: loan() never waits. If the bus is full or closed, the loan is empty and result() returns
+/// the reason. The destructor of an unpublished loan frees the slot. A loan may be published after
+/// close(), and its message is handled; if it is published after stop(), its message is discarded.
 template <class T, class OfBus>
 class Loan;
 template <class T, class List, class Traits>
@@ -64,7 +64,7 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
-            if constexpr (isOnly) {  // now, because the ring has not counted the slot before
+            if constexpr (isOnly) {                    // an SpscRing counts the slot only now
                 tellPressure();
             }
         }
@@ -124,7 +124,7 @@ private:
             return bus.template ring<P>().tryReserve(detail::One());
         }
 
-        /// Counts the unpublished slot before claim_ frees it, even if the constructor of T throws.
+        /// Counts an unpublished slot before claim_ frees it, even if the constructor of T throws.
         struct Unpublished {
             Slot& slot;
             ~Unpublished() {
@@ -182,7 +182,7 @@ private:
         slot_;
 };
 
-/// Reserves a slot of the bus for a T constructed from `args`, without waiting.
+/// Constructs a T from `args` in a free slot of the bus. The returned loan may be empty.
 template <class T, class List, class Traits, class Options = PublishOptions, class... Args>
 Loan<T, Bus<List, Traits>> loan(Bus<List, Traits>& bus, const Options& options = {},
                                 Args&&... args) {

@@ -30,7 +30,7 @@ constexpr std::size_t indexOf() noexcept {
 
 }  // namespace detail
 
-/// The types that a bus carries. A type's position is its index, also in the statistics.
+/// The message types of a bus. A type's position in the list is its index in the statistics.
 template <class... Ts>
 struct Messages {
     static_assert(sizeof...(Ts) != 0, "a bus needs at least one type of message");
@@ -61,8 +61,8 @@ struct Messages {
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
-    /// Calls f(Type<T>{}) for the type T at position `index`. Each branch is inlined, and earlier
-    /// types are compiled as more likely.
+    /// Calls f(Type<T>{}) for the type T at position `index`. Earlier types of the list are assumed
+    /// to be more likely.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((SLUICE_LIKELY(index == indexOf<Ts>) ? (f(Type<Ts>{}), true) : false) || ...);
@@ -77,8 +77,8 @@ struct PublishOptions {
     std::uint64_t trace = 0;   ///< follows a message across processes
 };
 
-/// Options of a message that may expire. The consumer destroys the message and counts it as expired
-/// unless its handlers begin before `expires`. Needs traits with `expiry`.
+/// Options of a message that may expire. If its handlers have not begun before `expires`, the
+/// message is destroyed and counted as expired.
 template <class Clock = std::chrono::steady_clock>
 struct ExpiringOptions {
     PublishOptions options;
@@ -99,7 +99,7 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// The index of T in the list, or 0 and a failed static assertion if the list lacks T.
+/// Fails to compile if the list does not contain T.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
@@ -118,7 +118,6 @@ constexpr Priority priorityOf(const ExpiringOptions<Clock>& expiring) noexcept {
     return expiring.options.priority;
 }
 
-/// Returns given options by reference, or new options made from a Priority.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (isExpiring<Options>) {
@@ -149,8 +148,8 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
 }
 
 struct IdField {
-    /// The number of earlier messages of this priority, modulo half the range of Traits::Index.
-    /// Messages whose constructor threw may be included.
+    /// The number of earlier messages of this priority, modulo half the range of Traits::Index. May
+    /// include messages whose constructor threw.
     std::uint64_t id;
 };
 
@@ -195,8 +194,8 @@ struct NoField {};
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a message header stores, except the priority. They are passed in registers,
-/// because the atomic operation of a publication waits for the thread's earlier stores.
+/// The options that a message header stores, except the priority. Options are passed in registers,
+/// because the atomic operation of publish() would wait for earlier stores to memory.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,
@@ -226,8 +225,8 @@ struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platf
 
 }  // namespace detail
 
-/// The header of a message, which has `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
-/// `priority` as the traits demand. Constants such as `hasId` are true for existing fields.
+/// The header of a message. The traits select its fields among `id`, `timeStamp`, `expires`,
+/// `trace`, `sender`, `origin` and `priority`. Constants such as `hasId` say which fields exist.
 template <class Traits>
 struct MessageHeader : detail::FieldIf<Traits::ids, detail::IdField>,
                        detail::FieldIf<Traits::timeStamp != TimeStamp::none,
@@ -268,8 +267,8 @@ template <class T, class... Args>
 inline constexpr bool isBuildable =
     std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
 
-/// A message with its header and type index. The message is the first member, so that it spans few
-/// cache lines. The owner must call destroy(), because the destructor does nothing.
+/// A message with its header and type index. The message comes first, so that it spans few cache
+/// lines. The owner must call destroy(), because the destructor does nothing.
 template <class MessageList, class Traits>
 class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
 public:
@@ -306,7 +305,6 @@ public:
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }
 
-    /// Fills the header of the message whose slot `claim` owns.
     template <class Time, class Claim>
     SLUICE_ALWAYS_INLINE void complete(const OptionFields<Traits>& fields, Priority chosen,
                                        [[maybe_unused]] const Time& time,

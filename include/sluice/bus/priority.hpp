@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// The urgency of a message. Each priority has a room and an order of its own in the bus.
+/// The urgency of a message. In a bus, each priority has its own quota and its own order.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -16,12 +16,12 @@ inline constexpr std::size_t priorityCount = 3;
     return priority == Priority::high ? "high" : priority == Priority::medium ? "medium" : "low";
 }
 
-/// The fill level of a room. The fill level of a bus is that of its fullest priority.
+/// The fill level of a priority's quota. The fill level of a bus is that of its fullest priority.
 enum class Pressure : std::uint8_t {
     normal,
-    warning,   ///< 75 % of the room are in use
-    critical,  ///< 90 % of the room are in use
-    full,      ///< the room is in use: messages of this priority are refused
+    warning,   ///< at least 75 % of the quota is in use
+    critical,  ///< at least 90 % of the quota is in use
+    full,      ///< the quota is used up
 };
 
 [[nodiscard]] constexpr const char* toString(Pressure pressure) noexcept {
@@ -31,8 +31,8 @@ enum class Pressure : std::uint8_t {
                                             : "normal";
 }
 
-/// The number of messages of one priority that a bus of this depth accepts. The room is 60 % of
-/// the depth for low, 80 % for medium and 100 % for high, but at least one message.
+/// The default quota of a priority, in messages: 60 % of the depth for low, 80 % for medium and
+/// 100 % for high priority, but at least one message.
 [[nodiscard]] constexpr std::size_t roomOf(std::size_t depth, Priority priority) noexcept {
     const std::size_t percent = priority == Priority::high     ? 100
                                 : priority == Priority::medium ? 80
@@ -50,19 +50,18 @@ enum class Pressure : std::uint8_t {
 
 namespace detail {
 
-/// The index of a priority in the arrays of traits and statistics.
 constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
-/// Implements PriorityOrder::weighted: serves the highest priority that has a message and credit. A
-/// round ends when no priority has both a message and credit. The oldest message of a priority
-/// waits for at most two rounds of the other priorities.
+/// Serves the highest priority that has both a message and credit, for PriorityOrder::weighted. A
+/// round ends when no priority has both. The oldest message of a priority waits for at most two
+/// rounds of the other priorities.
 template <class Traits>
 class WeightedOrder {
 public:
-    /// serveOne(priority) handles one message and returns true, or returns false if there is none.
-    /// Returns the number of messages served, at most `max`.
+    /// Serves up to `max` messages and returns their number. serveOne(priority) handles one
+    /// message; it returns false if the priority has no message.
     template <class IsOver, class ServeOne>
     std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {
         std::size_t count = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Include this header for a bus whose traits have Producers::one. Includes bus.hpp.
+// Include this header for a bus whose traits have Producers::one.
 
 #include <sluice/bus/bus.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -12,7 +12,7 @@ namespace sluice::detail {
 template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::singlePublisher, T, Room, Traits> {
     struct Type : SpscRing<T, Room, Traits> {
-        /// Reserves a single slot, however many messages the publisher has.
+        /// Always reserves a single slot.
         [[nodiscard]] auto tryReserve(std::size_t) {
             return SpscRing<T, Room, Traits>::tryReserve();
         }

@@ -32,21 +32,21 @@ enum class UnsubscribeStep : unsigned char {
 ///
 ///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// After unsubscribe() or the destructor returns, the handler will not run again and its captures
-/// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
-/// handler returns. unsubscribe() waits for a handler that runs on another thread. Do not end a
-/// subscription while holding a lock that the handler, its message's destructor or the observer
-/// takes. Two handlers must not end each other's subscriptions, not even through a Component.
+/// unsubscribe() and the destructor wait for a handler that runs on another thread, and destroy the
+/// handler's captures. If a handler ends its own subscription, the captures are destroyed when the
+/// handler returns. The handler never runs again. Do not end a subscription while holding a lock
+/// that the handler, the observer or the destructor of a message takes. Two handlers must not end
+/// each other's subscriptions, not even through a Component.
 ///
-/// The bus must outlive its subscriptions, even those that their handlers have ended.
+/// The bus must outlive its subscriptions, even those that their own handlers have ended.
 ///
-/// Thread safety: one thread at a time may use a Subscription, but its handler may always end it.
+/// Thread safety: one thread at a time may use a Subscription, except in its own handler.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
     Subscription(Subscription&& other) noexcept { take(other); }
-    /// Ends the current subscription before taking over the new one. The new handler can end its
-    /// subscription only after the assignment.
+    /// Ends the current subscription before taking over the new subscription. The new handler can
+    /// end its subscription only after the assignment.
     Subscription& operator=(Subscription&& other) noexcept {
         if (this != &other) {
             unsubscribe();
@@ -56,7 +56,7 @@ public:
     }
     ~Subscription() { unsubscribe(); }
 
-    /// Ends the subscription, if active. Returns false if the subscription was not active.
+    /// Ends the subscription. Returns false if the subscription was not active.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
         return end(detail::UnsubscribeStep::any) != detail::UnsubscribeResult::alreadyOver &&
@@ -98,7 +98,7 @@ private:
         if (result != UnsubscribeResult::refused || step == UnsubscribeStep::ownHandler) {
             return result;
         }
-        // Clears bus_ first, because the handler's captures, destroyed next, may own this object.
+        // Clears bus_ first, because remove_() destroys the captures, which may own this object.
         bus_.store(nullptr, std::memory_order_relaxed);  // own variable
         return remove_(bus, slot_, generation_, UnsubscribeStep::any);
     }

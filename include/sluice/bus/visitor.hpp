@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-/// Combines several callables into one, like std::visit's overload idiom:
+/// Combines several callables into one overloaded callable:
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// Callables with a (message, header) signature take precedence, even if they are generic.
+/// Callables that take (message, header) are preferred to callables that take only a message.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -22,7 +22,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that skips the messages that it cannot take without a conversion.
+/// A visitor that skips messages that its callable does not accept, or accepts only by conversion.
 template <class Visitor>
 struct Partial {
     Visitor visitor;
@@ -40,8 +40,8 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// True if the callable's first parameter is Message or its base class, so no conversion occurs.
-/// Templates and overloaded operators count as true, because their parameter type is unknown.
+/// True if the callable's first parameter is Message or a base class of Message. Also true for
+/// templates and overloaded operators, because their parameter type is unknown.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>
@@ -67,7 +67,6 @@ template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
 
-/// Fails to compile if the handler cannot be subscribed for Message; otherwise returns true.
 template <class Handler, class Message, class Header, std::size_t HandlerSize>
 constexpr bool checkHandler() noexcept {
     constexpr bool takesIt = std::is_invocable_v<Handler&, const Message&, const Header&> ||
@@ -82,7 +81,6 @@ constexpr bool checkHandler() noexcept {
     return takesIt && isUnconverted && fits;
 }
 
-/// Returns the handler, or a wrapper with a header parameter if the handler takes none.
 template <class T, class Header, class Handler>
 decltype(auto) withHeader(Handler&& handler) {
     using H = std::decay_t<Handler>;
@@ -95,8 +93,8 @@ decltype(auto) withHeader(Handler&& handler) {
     }
 }
 
-/// Calls visitor(message, header) if the visitor accepts the header, otherwise visitor(message).
-/// Returns false if a partial visitor skips the message.
+/// Calls visitor(message, header) or visitor(message). Returns false if a partial visitor skips the
+/// message.
 template <class Visitor, class Message, class Header>
 bool callVisitor(Visitor& visitor, Message& message, const Header& header) {
     using Plain = std::remove_const_t<Visitor>;

@@ -23,8 +23,8 @@ enum class PublishOutcome : std::size_t { full, closed, dropped };
 /// handled, so that the common case increments one counter.
 enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled, expired };
 
-/// The statistics of a bus. Ring positions count accepted messages, the consumer counts messages
-/// that leave, and publishers count refusals and drops.
+/// The statistics of a bus. The rings' positions count accepted messages, the consumer counts
+/// removed messages, and publishers count refused and dropped messages.
 template <class Traits, std::size_t TypeCount>
 class BusCounts {
     using Platform = typename Traits::Platform;
@@ -36,7 +36,7 @@ public:
 
     // ---- Publishers
 
-    /// count() is out of line, so that the common publication has more registers.
+    /// count() is out of line, so that publish() has more registers in the common case.
     template <Priority P, PublishOutcome Which>
     [[gnu::noinline]] void count(std::size_t type, CounterWord n) noexcept {
         add(stripe().outcomes[type][indexOf(P)][static_cast<std::size_t>(Which)], n);
@@ -73,7 +73,7 @@ public:
 
     // ---- Any thread
 
-    /// pushCount(priority) returns a ring's number of pushes, modulo half the range of Index.
+    /// pushCount(priority) returns the pushes of a ring, modulo half the range of Traits::Index.
     template <class PushCount>
     [[nodiscard]] Statistics get(const PushCount& pushCount) const {
         constexpr std::uint64_t range = std::numeric_limits<typename Traits::Index>::max() / 2;
@@ -104,8 +104,8 @@ public:
                 counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
-            // Messages may arrive and leave between the two reads, so the room bounds `queued`.
-            // With dropOldest, the message being handled takes no room.
+            // `queued` is at most the quota, although messages may arrive and leave between the two
+            // reads. With dropOldest, the message being handled is added to the quota.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
@@ -131,7 +131,7 @@ private:
         SingleWriterNumber<Platform> max;
     };
     /// Threads share four stripes of counters, so that refused publishers seldom write the same
-    /// cache line. One alignas takes a maximum, because g++ ignores the first of two in a template.
+    /// cache line. alignas has a maximum, because g++ ignores the first of two in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -156,7 +156,7 @@ private:
 
     std::array<Stripe, stripeCount> stripes_;
 
-    // Written by the consumer. With the type as the last index, count() needs no multiplication.
+    // Written by the consumer. The type is the last index, so that count() needs no multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
     alignas(Traits::cacheLineSize) alignas(
         Count) std::array<OfPriority, Traits::expiry ? 5 : 4> consumed_;
@@ -184,8 +184,8 @@ public:
 /// Provides time stamps, and measures how long messages wait.
 ///
 /// With TimeStamp::cached, the consumer reads the clock once for many messages and offers this time
-/// to publishers. While the consumer sleeps or finds few messages, publishers read the clock, which
-/// avoids a cache line that the consumer has just written.
+/// to publishers. While the consumer sleeps or finds few messages, publishers read the clock
+/// themselves, which is cheaper than a cache miss on the offered time.
 template <class Traits, class Counts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
@@ -197,7 +197,6 @@ class TimeKeeper {
     static constexpr Rep none = 0;  // publishers read the clock
 
 public:
-    /// The time stamp of a message; called by publishers.
     [[nodiscard]] Point stamp() const noexcept {
         if constexpr (isCached) {
             const Rep cached = cached_.load(std::memory_order_relaxed);  // value only
@@ -208,7 +207,6 @@ public:
         return Clock::now();
     }
 
-    /// Counts the waiting time of a handled message.
     void handled(Point stamp, Priority priority, Counts& counts) noexcept {
         if constexpr (isCached && Traits::statistics) {
             Pending& pending = pending_[indexOf(priority)];
@@ -245,7 +243,7 @@ public:
         }
     }
 
-    /// Withdraws the offered time while the consumer sleeps or finds no messages.
+    /// Withdraws the offered time, because the consumer sleeps or finds no messages.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -270,7 +268,6 @@ private:
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds a run of messages with the same stamp to the sums.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -300,13 +297,13 @@ struct NoTimeKeeper {
     void suspend() noexcept {}
 };
 
-/// Reports each change of the pressure once, on the thread that first notices the change.
+/// Reports each change of the fill level once, on the thread that first notices the change.
 template <class Platform, class Observer>
 class PressureNotifier {
     static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
 
 public:
-    /// Returns true if the last reported pressure is below pressure(). The result is a hint.
+    /// Returns true if the last reported level is below pressure(). The result is a hint.
     template <class GetPressure>
     [[nodiscard]] bool isBelow(const GetPressure& pressure) const noexcept {
         if constexpr (isSilent) {

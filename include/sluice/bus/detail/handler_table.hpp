@@ -18,16 +18,15 @@
 
 namespace sluice::detail {
 
-/// The thread that consumes a bus, and the handler that it calls.
 template <class Platform>
 class ConsumerState {
 public:
-    /// Returns true if the calling thread is consuming.
+    /// Returns true if the calling thread is consuming from the bus.
     [[nodiscard]] bool isHere() const noexcept {
         return thread_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Returns true if a wait could block the consumer itself: the calling thread consumed last, or
-    /// no thread has consumed and letPublishersWait(false) was called.
+    /// Returns true if the calling thread consumed last. Before any thread has consumed, returns
+    /// true if letPublishersWait(false) was called.
     [[nodiscard]] bool isMine() const noexcept {
         const std::size_t last = lastNumber_.load(std::memory_order_relaxed);
         return last == Platform::threadNumber() || last == anyThread;
@@ -47,20 +46,19 @@ public:
 private:
     static constexpr std::size_t anyThread = ~std::size_t{0};
 
-    // Relaxed: a thread only asks whether a field holds its own id, which no other thread stores.
+    // Relaxed, because a thread compares its own id, which only this thread stores.
     typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null: none consumes
     /// The number of the thread that consumed last; 0 or `anyThread` if no thread has consumed.
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
 };
 
-/// A LastValue in the list of its bus.
 struct BusValue {
     void (*handleAll)(BusValue& first, bool isForgotten);
     BusValue* next;
 };
 
-/// The handlers of one message type, in subscription order. The consumer calls handlers from its
-/// own copy of the list, without a lock, and renews the copy after a change.
+/// The handlers of one message type, in subscription order. The consumer has its own copy of the
+/// list, which it reads without a lock and renews after a change.
 template <class Signature, class Traits>
 class HandlerTable;
 
@@ -81,8 +79,8 @@ public:
         CounterWord generation = 0;  ///< 0 is none
     };
 
-    /// Adds the handler that make() returns. If the table is full, returns generation 0 and does
-    /// not call make().
+    /// Adds the handler that make() returns. If the table is full, does not call make() and returns
+    /// generation 0.
     template <class Make>
     Id add(const Make& make) {
         Slot* const slot = reserve();
@@ -106,7 +104,6 @@ public:
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription, or performs one step of ending it: see UnsubscribeStep.
     UnsubscribeResult remove(Id id, UnsubscribeStep step, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
         if (step == UnsubscribeStep::destroyCaptures) {
@@ -156,7 +153,6 @@ public:
         return UnsubscribeResult::done;
     }
 
-    /// Ends all subscriptions and refuses new ones; called by the destructor of the bus.
     void endAll() noexcept {
         isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -176,7 +172,7 @@ public:
         return order_.count;
     }
 
-    /// Calls each handler, failed(exception) if a handler throws, or none() without handlers.
+    /// Calls all handlers, or none() if the table is empty. Calls failed() if a handler throws.
     template <class Failed, class None>
     SLUICE_ALWAYS_INLINE void callAll(Consumer& consumer, const Failed& failed, const None& none,
                                       Args... args) noexcept {
@@ -201,7 +197,7 @@ private:
     //   E3 done: callAll -> remove.
     //   E4 over: finish -> remove.
 
-    // The generation of a slot is free, ending, a number, number | ending, and free again.
+    // The generation of a slot is in turn `free`, `ending`, a number n, n | ending, and `free`.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
@@ -232,7 +228,7 @@ private:
         return nullptr;
     }
 
-    // renew(), callOthers() and finish() are out of line, so that a call with one handler is short.
+    // renew(), callOthers() and finish() are out of line to keep the common path short.
     [[gnu::cold, gnu::noinline]] void renew() {
         const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.get();

@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// IncludedRing has no parameter for the priority, so that a missing header causes a single error.
+/// Does not depend on the priority, so that a missing header causes only one error.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,

@@ -33,11 +33,11 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if a consumer that holds a lane hides its messages from other consumers.
+/// True if a consumer can hold a lane, whose messages other consumers cannot find.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if pushes drop old messages: a push may then remove the last message of a closed queue.
+/// True if a push may drop old messages, even the last message of a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -55,11 +55,11 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The time limit of functions that wait as long as necessary, such as push() and pop().
+/// No time limit, for functions such as push() and pop().
 struct Forever {};
 
-/// Base of BlockingQueue and of its producer handles, with the push functions. A refused push
-/// leaves its arguments unchanged, even arguments that are not of type T.
+/// The push functions of BlockingQueue and its producer handles. A refused push leaves its
+/// arguments unchanged.
 template <class Self, class T>
 class BlockingPushes {
 public:
@@ -119,22 +119,21 @@ private:
 ///     queue.close();
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
-/// call tryPush() on its own queue, but a push() in a handler may deadlock, because only its own
-/// thread can make room. A BlockingQueue must outlive all calls of its members, and the pushes of
-/// its producer handles.
+/// call tryPush() on its own queue. A push() in a handler may deadlock, because only the handler's
+/// own thread can free a slot. A BlockingQueue must outlive all calls of its members, and the
+/// pushes of its producer handles.
 ///
-/// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
-/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue;
-/// MpscLanes, MpmcLanes and MpmcRing require a noexcept move.
+/// Errors: exceptions of constructors and handlers propagate after waiting threads were notified.
+/// If moving a message throws, the pop functions leave the message in the queue. MpscLanes,
+/// MpmcLanes and MpmcRing require a noexcept move.
 ///
-/// Performance: each accepted push notifies a consumer, and each consume call notifies a producer.
-/// A notification costs a load and a light fence if no thread sleeps. Each message wakes one
-/// consumer. Between two handlers, the consumer wakes a producer (with lanes: all) for the freed
-/// slot.
+/// Performance: a push notifies a consumer. A consume call notifies a producer of each freed slot;
+/// with lanes, it notifies all producers. A notification costs a load and a light fence if no
+/// thread sleeps.
 ///
 /// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses a consumer after each
-/// consume call, and a producer before it tries again to push into a full queue. All threads share
-/// one const Pacing. pop() never pauses.
+/// consume call, and a producer before each new attempt to push into a full queue. pop() never
+/// pauses. All threads share one const Pacing.
 template <class Queue, class Wait = Park, class Pacing = BatchPacing>
 class BlockingQueue : public detail::BlockingPushes<BlockingQueue<Queue, Wait, Pacing>,
                                                     typename Queue::value_type> {
@@ -187,8 +186,8 @@ public:
         return poll([&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Waits for messages, and calls handler(T&) for up to `max` messages. Returns their number.
-    /// The result is 0 only if the queue is closed and drained, or `max` is 0.
+    /// Waits for messages, and calls handler(T&) for up to `max` messages. Returns their number,
+    /// which is 0 only if the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
@@ -202,9 +201,9 @@ public:
         return consumeWithin(atMost, max, [&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Like consume(), but first waits until the queue holds `minimum` messages, or `atMost` has
-    /// passed since the first message, or the queue is closed. The consumer is woken by the first
-    /// message and by the message that completes the minimum. For SpscRing, MpscRing and
+    /// Like consume(), but first waits until the queue holds `minimum` messages. The wait ends
+    /// early if `atMost` has passed since the first message, or if the queue is closed. Only the
+    /// first message and the `minimum`-th message wake the consumer. For SpscRing, MpscRing and
     /// SegmentQueue. Calls setupError() if the minimum is 0 or above `max` or the capacity, or
     /// `atMost` is negative.
     template <class Rep, class Period, class Handler>
@@ -253,7 +252,7 @@ public:
         return queue_.trim();
     }
 
-    /// Refuses later pushes and those that wait now, and wakes waiting consumers.
+    /// Refuses waiting and later pushes, and wakes waiting consumers.
     void close() {
         queue_.close();
         notifyEverybody();
@@ -287,8 +286,8 @@ private:
     friend class detail::BlockingPushes;
     using Forever = detail::Forever;
 
-    // Invariant: a notification follows each change that can end a wait. Because a woken thread may
-    // find nothing, a thread that has waited wakes another one if messages or slots are left.
+    // Invariant: a notification follows each change that can end a wait. A thread that has waited
+    // wakes another thread if messages or slots are left.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -307,8 +306,8 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer, but not one whose consumeBatch() waits for more messages than are queued.
-    /// docs/algorithms/parking.md shows why no wake-up is lost.
+    /// Wakes a consumer, unless its consumeBatch() waits for more messages than are queued. Proof
+    /// that no wake-up is lost: docs/algorithms/parking.md.
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
             notifyOneOf(notEmpty_, [this] {
@@ -331,9 +330,9 @@ private:
     BlockingQueue& owner() noexcept { return *this; }
     Queue& target() noexcept { return queue_; }
 
-    /// Notifies a consumer of an accepted message. Notifies all threads if the queue was closed,
-    /// the constructor threw, or the push dropped the last message of a closed queue. A push into a
-    /// full queue must not notify, because producers and consumers could wake each other forever.
+    /// Notifies a consumer after an accepted push, and all threads if the queue is closed or the
+    /// constructor threw. A push into a full queue must not notify, because producers and consumers
+    /// could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
@@ -389,8 +388,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain() after a consume call, even if the call throws. Notifies all
-    /// consumers if the queue is drained, and one if messages remain in the lane just consumed.
+    /// Notifies a producer and drain() after a consume call, even if the call throws. Also notifies
+    /// all consumers of a drained queue, and one consumer if a lane still has messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -410,7 +409,7 @@ private:
         }
     };
 
-    /// Wraps `handler`: each call first notifies producers that the previous slot is free.
+    /// Wraps `handler`: each call first notifies producers of the previous message's free slot.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {
@@ -464,7 +463,7 @@ private:
         return value;
     }
 
-    // RoleCheck uses StdPlatform, because it checks callers of this class, not the wrapped queue.
+    // StdPlatform, because RoleCheck checks callers of this class, not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
@@ -476,14 +475,14 @@ private:
     typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer wake no consumer
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
-    // queue_ is destroyed before the wait strategies, because a message's destructor may use them.
+    // Destroyed before the wait strategies, because a message's destructor may use them.
     alignas(line) alignas(Queue) Queue queue_;
     const Pacing pacing_{};
     RoleCheck consumerRole_;
 };
 
-/// A producer handle of the wrapped queue. The destructor, like close(), gives up the producer's
-/// lane; pushed messages are still delivered.
+/// A producer handle. close() and the destructor give up the producer's lane, but pushed messages
+/// are still delivered.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer

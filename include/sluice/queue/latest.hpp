@@ -28,8 +28,8 @@ namespace sluice {
 /// older value after a newer value.
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
-/// A signal handler may call set() if it may call the functions of T. A set() inside a function of
-/// T counts as another writer. A preempted thread blocks no other thread.
+/// A signal handler may call set() if T's functions are safe in signal handlers. A set() inside a
+/// function of T counts as another writer. A preempted thread blocks no other thread.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
 /// are running, or if the Latest is being destroyed. If a constructor throws, nothing changes.
@@ -111,7 +111,7 @@ public:
 
     // ---- Any thread
 
-    /// Returns true if update() would find a newer value; only a hint for non-reader threads.
+    /// Returns true if update() would find a newer value. Only a hint, except for the reader.
     [[nodiscard]] bool hasNew() const noexcept {
         return isNew(newest_.load(std::memory_order_relaxed));  // hint
     }
@@ -151,7 +151,7 @@ private:
         }
     }
 
-    // newest_ is written by all threads.
+    // Written by all threads.
     alignas(line) alignas(Atomic<Word>) Atomic<Word> newest_{0};
 
     // Written by writers.

@@ -20,16 +20,16 @@ namespace sluice {
 ///     lanes.consume([](Job& job) { job.run(); }, 32);  // each worker, 32 jobs of one lane at most
 ///
 /// Use MpmcLanes for a few long-lived producers whose messages several threads handle. Use MpmcRing
-/// for one order of all messages, for parallel handling of a producer's messages, or for room that
-/// producers share. Use MpscLanes for one consumer, and BlockingQueue to wait.
+/// for one order of all messages, for parallel handling of a producer's messages, or for a capacity
+/// that producers share. Use MpscLanes for one consumer, and BlockingQueue to wait.
 ///
-/// Order: none across producers. consume() calls the handlers of one producer's messages one after
-/// the other, on any thread. tryPop() releases the lane before its caller can handle the message.
+/// Order: none across producers. consume() handles a producer's messages one after another, on any
+/// thread. tryPop() releases the lane before its caller can handle the message.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
-/// consume(), which uses other lanes. A consumer preempted in a handler blocks its lane: the
-/// producer's messages wait, and its pushes may return `full`. A consumer preempted in its search
-/// for a lane blocks other consumers.
+/// consume(), which uses other lanes. A consumer preempted in a handler delays its lane's messages,
+/// and the lane's pushes may return `full`. A consumer preempted in its search for a lane blocks
+/// other consumers.
 ///
 /// Errors: as for MpscLanes. If a handler throws, later messages stay in the lane.
 ///
@@ -72,8 +72,8 @@ public:
     }
 
     /// Takes the next lane that has messages and no other consumer. Calls handler(T&) for up to
-    /// `max` of the messages queued in this lane, oldest first. Each message is destroyed when its
-    /// handler returns or throws. Returns the number of handled messages.
+    /// `max` messages queued in this lane, oldest first. A message is destroyed when its handler
+    /// returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         Lane* const lane = max == 0 ? nullptr : hold();  // a hold needs a wake-up
@@ -122,12 +122,12 @@ private:
     /// Takes the next free lane with messages, if any. Removes empty lanes that have no producer.
     Lane* hold() noexcept {
         Lane* held = nullptr;
-        Lane* removed = nullptr;  // freed after the lock: the memory resource is the user's
+        Lane* removed = nullptr;  // freed without the lock: the memory resource is user code
         {
             const Guard guard(lock_);
             for (std::size_t visits = laneCount(); visits != 0 && held == nullptr; --visits) {
                 Lane& lane = *this->current();
-                const bool wasAbandoned = lane.isAbandoned();  // first: if empty now, it stays so
+                const bool wasAbandoned = lane.isAbandoned();  // first: if true, no push follows
                 const bool isFree = !lane.isHeld.load(std::memory_order_acquire);  // E7 hold
                 if (isFree && lane.ring.hasArrival()) {
                     lane.isHeld.store(true, std::memory_order_relaxed);  // under the lock

@@ -26,16 +26,16 @@ namespace sluice {
 /// Order: messages are taken in the order of their pushes, unless two pushes overlap. Handlers of
 /// different consumers may run simultaneously.
 ///
-/// Thread safety: any thread may call any member, including from a handler. MpmcRing is not
-/// strictly lock-free. A producer preempted mid-push blocks delivery of later messages. A consumer
+/// Thread safety: any thread may call any member, including from a handler. A producer preempted
+/// mid-push blocks delivery of later messages, so MpmcRing is not strictly lock-free. A consumer
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until a consumer skips it. A push
 /// returns `full` only if the message pushed capacity() pushes earlier still occupies its slot.
 ///
-/// Performance: if no other thread interferes, a push takes one compare-exchange, and consuming a
-/// message takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for
-/// all its messages. Capacity and memory are as in MpscRing.
+/// Performance: without interference, a push takes one compare-exchange, and consuming a message
+/// takes two read-modify-writes. tryPopAll() takes two read-modify-writes for all its messages.
+/// Capacity and memory are as in MpscRing.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
     : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
@@ -90,9 +90,9 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Moves up to `max` messages, oldest first, to consecutive elements from `to`, with one
-    /// compare-exchange. Returns the number of messages. Other consumers no longer find these
-    /// messages, so take few messages per call if handling is slow.
+    /// Moves up to `max` messages, oldest first, to consecutive elements from `to`. Returns the
+    /// number of messages. Use a small `max` if handling is slow, because other consumers cannot
+    /// take these messages.
     template <class Iterator>
     std::size_t tryPopAll(Iterator to, std::size_t max) {
         static_assert(noexcept(*++to = std::declval<T>()),
@@ -123,16 +123,16 @@ public:
         return count;
     }
 
-    /// Calls handler(T&) for up to `max` messages, oldest first, but at most capacity(). Other
-    /// consumers may take messages in between. Each message is destroyed when its handler returns
-    /// or throws. Returns the number of messages.
+    /// Calls handler(T&) for up to `max` messages, but at most capacity(), oldest first. Other
+    /// consumers may take messages in between. A message is destroyed when its handler returns or
+    /// throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
     /// Returns true if consume() would find a message or a skipped slot, unless another consumer
-    /// takes it first. Such a consumer then notifies the waiting threads.
+    /// takes it first.
     [[nodiscard]] bool hasArrival() const noexcept {
         const Index position = head();
         // Relaxed: hint.
@@ -151,8 +151,8 @@ protected:
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Like consume(), but stops if mayTake() returns false for the position of the oldest message.
-    /// Once mayTake(p) has returned true, it must do so until the message of `p` is taken.
+    /// Like consume(), but stops if mayTake(p) returns false for the oldest message's position `p`.
+    /// After mayTake(p) has returned true, it must return true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());
@@ -249,7 +249,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirst) {
-                    // Prefetches the slot's last line, to save a cache miss for its message.
+                    // Prefetches the slot's last cache line for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;

@@ -29,21 +29,21 @@ class MpmcLanes;
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use MpscLanes for a few long-lived producers, which never write the same cache line. Use
+/// Use MpscLanes for a few long-lived producers, because they never write the same cache line. Use
 /// MpscRing for one order of all messages, or for hundreds of mostly idle producers. BlockingQueue
-/// adds waiting calls.
+/// adds functions that wait.
 ///
-/// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
+/// Thread safety: only one thread at a time may use a Producer, and only one may consume. Any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
-/// preempted producer blocks no other thread, unless it is preempted in producer(), under a lock.
+/// preempted producer blocks no other thread, except in producer(), which holds a lock.
 ///
-/// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue:
-/// its pushes then return `closed`, and its remaining messages are destroyed with the Producer.
+/// Errors: if a constructor of T throws, the lane is unchanged. After the queue's destruction, a
+/// Producer's pushes return `closed`, and the Producer destroys its remaining messages.
 ///
 /// Performance: a push is wait-free, without an atomic read-modify-write. A consume call visits
-/// every lane. Visiting an idle lane takes a few nanoseconds if the lane is cached, and 20 ns
-/// otherwise. producer() allocates a lane, which is freed after its producer has gone and its
-/// messages are consumed. The memory resource must support calls from several threads.
+/// every lane. Visiting an idle lane takes a few nanoseconds if the lane is cached, and otherwise
+/// 20 ns. A lane is freed when its producer is closed and its messages are consumed. The memory
+/// resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
@@ -75,7 +75,7 @@ public:
 
     // ---- Producers
 
-    /// Registers a producer with its own lane. producer() allocates memory.
+    /// Allocates a lane and returns the handle of its producer.
     [[nodiscard]] Producer producer() {
         Lane* const lane = Lane::create(laneCapacity_, memory_);
         const Guard guard(lock_);
@@ -105,9 +105,9 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Visits every lane once, beginning after the last visited lane, and calls handler(T&) for up
-    /// to `max` queued messages in total. Each message is destroyed when its handler returns or
-    /// throws. Returns the number of messages.
+    /// Visits every lane once, beginning after the lane visited last. Calls handler(T&) for up to
+    /// `max` queued messages in total. A message is destroyed when its handler returns or throws.
+    /// Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -121,15 +121,15 @@ public:
         return count;
     }
 
-    /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
-    /// smallest key first. Messages queued at the call are handled in key order if each producer
-    /// pushes in key order. A message pushed during the call may be handled after larger keys.
-    /// Messages of a producer with equal keys keep their order. Cost: all lanes are compared each
-    /// time the smallest key is in another lane than before.
+    /// Calls handler(T&) for up to `max` queued messages, smallest keyOf(const T&) first. The key
+    /// order is exact for messages queued at the call if each producer pushes in key order. A
+    /// message pushed during the call may be handled after messages with larger keys. Messages of a
+    /// producer with equal keys keep their order. Each change of the lane costs a comparison of all
+    /// lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Counts the messages first: otherwise a fast producer could keep the call from returning.
+        // Counts the messages first, because a fast producer could keep the call from returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {
@@ -151,7 +151,7 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes in all lanes, and pushes of producers created later. A push during the
+    /// Refuses later pushes of all producers, including producers created later. A push during the
     /// call is either refused or delivered.
     void close() noexcept {
         const Guard guard(lock_);
@@ -163,7 +163,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
+    /// Returns true once the queue is closed and empty and no push or handler is running.
     [[nodiscard]] bool isDrained() const noexcept {
         if (!isClosed()) {  // E3 close
             return false;
@@ -190,7 +190,7 @@ public:
 
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
-    /// The number of lanes, including those of gone producers until the consumer removes them.
+    /// The number of lanes. A closed producer's lane counts until the consumer removes it.
     [[nodiscard]] std::size_t laneCount() const noexcept {
         return laneCount_.load(std::memory_order_relaxed);  // value only
     }
@@ -212,11 +212,11 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Ends the visit of a lane, even if a handler throws: removes or passes the lane.
+    /// Removes the visited lane or moves on to the next lane, even if a handler throws.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
-        bool wasAbandoned;  // read before the visit: if the lane is empty after it, it stays empty
+        bool wasAbandoned;  // read before the visit; if true, no push follows
         ~Visit() {
             if (wasAbandoned && lane.ring.front() == nullptr) {
                 lanes.remove(lane);
@@ -240,7 +240,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Not inlined, so that consume() keeps its variables in registers.
+    /// Not inlined, so that consume() keeps its variables in registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
@@ -249,7 +249,6 @@ private:
         Lane::unref(lane, Lane::queueGone);
     }
 
-    /// Removes the current lane from the list of lanes.
     void unlink(Lane& lane, const Guard& guard) noexcept {
         link_->store(lane.following(guard), std::memory_order_relaxed);  // under the lock
         if (end_ == &lane.next) {
@@ -306,7 +305,7 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of a producer. Destroying the handle closes it. Pushed messages are still delivered.
+/// The handle of a producer, closed by its destructor. Pushed messages are still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
@@ -323,7 +322,6 @@ public:
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
 
-    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -383,7 +381,7 @@ struct MpscLanes<T, Traits>::Lane {
         }
     }
 
-    /// Returns true if the producer has gone and the caller sees all its messages.
+    /// Returns true if the producer is closed. The caller then sees all messages of the producer.
     [[nodiscard]] bool isAbandoned() const noexcept {
         return owners.load(std::memory_order_acquire) != 0;  // E6 unref
     }
@@ -396,7 +394,7 @@ struct MpscLanes<T, Traits>::Lane {
         : memory(resource), ring(capacity, resource) {}
 
     Link next{nullptr};
-    Atomic<unsigned char> owners{0};  // the sides that have gone; each adds its own
+    Atomic<unsigned char> owners{0};  // a bit for each side that has given up the lane
     Atomic<bool> isHeld{false};       // by one of the consumers of an MpmcLanes
     std::pmr::memory_resource* memory;
     Ring ring;

@@ -22,16 +22,16 @@ namespace sluice {
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
 /// Use MpscRing if the order across producers matters, or for short-lived producers without
-/// handles. Use MpscLanes if order per producer is enough: it needs no read-modify-write. Use
-/// SpscRing for one producer, SegmentQueue for unlimited messages, and BlockingQueue to wait.
+/// handles. Use MpscLanes for order per producer, without read-modify-writes. Use SpscRing for one
+/// producer, SegmentQueue for unlimited messages, and BlockingQueue to wait.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members; handing over the consumer's role needs synchronization. A
 /// producer preempted mid-push blocks later messages, so MpscRing is not strictly lock-free.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until the consumer skips it. A
-/// push returns `full` only if, at some moment during the call, capacity() slots were in use by
-/// messages queued, being pushed or being handled.
+/// push returns `full` only if all capacity() slots were in use at some moment during the call. A
+/// slot is in use while its message is queued, being pushed or being handled.
 ///
 /// Performance: a push takes one compare-exchange unless another push interferes; consuming is
 /// wait-free. The capacity (1 to a quarter of the Index range) is exact; the storage is rounded up
@@ -103,7 +103,7 @@ public:
     }
 
     /// Calls handler(T&) for up to `max` messages, oldest first. Handles at most capacity()
-    /// messages, so that consume() returns even if handlers keep pushing. Each message is destroyed
+    /// messages, so that consume() returns even if handlers keep pushing. A message is destroyed
     /// when its handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
@@ -131,7 +131,7 @@ public:
                 const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // Prefetches the slot's last line, to save a cache miss for its message.
+                    // Prefetches the slot's last cache line for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -189,7 +189,7 @@ private:
         return used < slots_.capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
     }
 
-    // freeSlotsByHead() is out of line, so that a push is small enough for inlining.
+    // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
         // If this store overwrites a newer cachedHead_, a later push reads head_ again.

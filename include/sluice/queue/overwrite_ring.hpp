@@ -16,10 +16,9 @@
 
 namespace sluice {
 
-/// The settings of an OverwriteRing.
 struct OverwriteRingTraits : QueueTraits {
-    /// Whether several threads may push simultaneously. The pushes of a single producer take no
-    /// read-modify-write unless they drop a message.
+    /// True if several threads may push simultaneously. A single producer's push takes no
+    /// read-modify-write unless it drops a message.
     static constexpr bool manyProducers = true;
 };
 
@@ -35,10 +34,10 @@ struct OverwriteRingTraits : QueueTraits {
 ///
 /// Order: messages are taken or dropped in the order of their pushes, unless two pushes overlap.
 ///
-/// Thread safety: any thread may call any member; without manyProducers, one thread at a time
-/// pushes. A push only waits if preempted threads occupy all slots (at least four). A thread
-/// preempted while it moves a message keeps a slot, so the ring holds one message less. A producer
-/// preempted mid-push blocks delivery until capacity() later pushes have dropped its message.
+/// Thread safety: any thread may call any member, but without manyProducers only one thread at a
+/// time may push. A push waits only while preempted threads occupy all slots (at least four). A
+/// thread preempted while it moves a message occupies a slot. A producer preempted mid-push blocks
+/// delivery until capacity() later pushes have dropped its message.
 ///
 /// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
 ///
@@ -90,7 +89,6 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -156,7 +154,7 @@ public:
                     : closed_.load(std::memory_order_acquire);
     }
 
-    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
+    /// Returns true once the queue is closed and empty and no push or handler is running.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E5 end
             return true;
@@ -184,7 +182,7 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // done() is called before tail_ is loaded, so that the difference cannot become negative.
+        // Calls done() before loading tail_, so that the difference cannot become negative.
         const Index done = this->done();
         // Relaxed: acquired before.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
@@ -268,10 +266,9 @@ private:
         }
     }
 
-    /// If another push owns `p`, drops the message of `p` or makes that push skip `p`. If the
-    /// caller owns `p`, drops the slot's earlier message and enters the slot. Returns false if
-    /// another thread is in the slot, or if the message of `p` is already taken, dropped or
-    /// skipped.
+    /// The owner of `p` drops the slot's earlier message and enters the slot. Any other caller
+    /// drops the message of `p`, or makes the push of `p` skip it. Returns false if another thread
+    /// is in the slot, or if the message of `p` is already taken, dropped or skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -306,8 +303,8 @@ private:
             // Advances head_ now and then, so that head_ stays near tail_ without consumers.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
-        // The ring drops an old message before it publishes a new one, because other threads may
-        // drain and destroy the ring after the publication.
+        // Drops an old message before the publication, after which other threads may drain and
+        // destroy the ring.
         (void)decide(before(p, capacity()), false);
         const Index result = with(p, push.isBuilt ? filled : empty);
         if constexpr (!many) {
@@ -345,8 +342,8 @@ private:
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }
 
-    /// Moves the oldest message into the empty `value`. Returns false if the ring is empty, or if
-    /// the oldest message is still being pushed.
+    /// Moves the oldest message into the empty `value`. Returns false if the ring is empty or the
+    /// oldest message is still being pushed.
     bool take(std::optional<T>& value) noexcept {
         Index p = head_.load(std::memory_order_acquire);  // E6 order
         for (;;) {
@@ -384,7 +381,7 @@ private:
                                   skipped_.load(std::memory_order_acquire));  // E4 done
     }
 
-    // closed_ and drained_ are written once; closed_ is only used with a single producer.
+    // Both are written once; closed_ is used only with a single producer.
     Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

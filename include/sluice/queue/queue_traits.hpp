@@ -42,8 +42,8 @@ struct QueueTraits {
     using Platform = StdPlatform;
 
     /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. Positions
-    /// of n bits repeat after 2^(n-1) messages, and a thread preempted in the middle of a push for
-    /// that long may overwrite a message. Use 8 and 16 bits only in tests of the wrap-around.
+    /// of n bits repeat after 2^(n-1) messages. A thread preempted mid-push for that many messages
+    /// may overwrite a message. Use 8 and 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 
     /// The first ring position, an even number. Tests of the wrap-around set a high position.

@@ -18,7 +18,7 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// The size of a segment in bytes, or more if minSegmentSlots slots do not fit.
+    /// The size of a segment in bytes, unless minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
     /// The bytes of unused segments kept for later messages; at least one segment is kept.
@@ -31,19 +31,19 @@ struct SegmentQueueTraits : QueueTraits {
 ///     (void)queue.tryPush("hello");                        // any thread
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
-/// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a bound without later allocations. With a limit, a push may return `full`.
+/// Use SegmentQueue for unbounded backlogs or for bursts that must never be refused. Use MpscRing
+/// or MpscLanes if pushes must not allocate memory. With a limit, a push may return `full`.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
-/// blocks the other producers. A producer preempted in a constructor of T delays later messages.
+/// blocks other producers. A producer preempted in a constructor of T delays later messages.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until the consumer skips it. If
-/// the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
-/// queued, being pushed or being handled.
+/// the memory resource throws, the queue is unchanged. The limit is exact, and counts messages that
+/// are queued, being pushed or being handled.
 ///
-/// Performance: each push takes the lock once, and the consumer once per segment. Segments are
-/// reused; they come from the memory resource, which must support several threads.
+/// Performance: each push takes the lock once, and the consumer takes it once per segment. Segments
+/// are reused. The memory resource must support calls from several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
 public:
@@ -81,7 +81,6 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -131,8 +130,8 @@ public:
         return false;
     }
 
-    /// Calls handler(T&) for up to `max` of the messages queued at the call, oldest first. Each
-    /// message is destroyed when its handler returns or throws. Returns their number.
+    /// Calls handler(T&) for up to `max` messages queued at the call, oldest first. A message is
+    /// destroyed when its handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -166,7 +165,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
+    /// Returns true once the queue is closed and empty and no push or handler is running.
     [[nodiscard]] bool isDrained() const noexcept {
         // tryPush() and close() take the same lock, so no push is accepted after close().
         return isClosed() &&
@@ -181,7 +180,7 @@ public:
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit; without a limit, the largest number of messages that positions can count.
+    /// The limit, or the largest number of messages that positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.
@@ -341,8 +340,8 @@ struct SegmentQueue<T, Traits>::Slot {
     Cell cell;
 };
 
-/// A block of slots, which the queue reuses. The states of the slots change with each use, so that
-/// a reused segment needs no clearing.
+/// A block of slots. filled() and skipped() change with each use of the segment, so that a reused
+/// segment needs no clearing.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

@@ -40,17 +40,17 @@ struct Span {
 /// Use MpscRing or MpscLanes for several producers, and SegmentQueue for unlimited messages.
 /// BlockingQueue adds functions that wait.
 ///
-/// Thread safety: one thread at a time pushes, one thread at a time consumes, and any thread may
-/// call the other members. Handing the role of producer or consumer to another thread needs
-/// synchronization. A handler may push into its own queue if its thread is also the producer.
+/// Thread safety: only one thread at a time may push, and only one may consume. Any thread may call
+/// the other members. Handing over the role of producer or consumer needs synchronization. A
+/// handler may push into its own queue if its thread is also the producer.
 ///
-/// Errors: a throwing constructor of T leaves the queue unchanged. Constructors of T should be
-/// noexcept, which makes pushes faster. A constructor of T must not push into its own queue.
+/// Errors: if a constructor of T throws, the queue is unchanged. Noexcept constructors make pushes
+/// faster. A constructor of T must not push into the queue that constructs the T.
 ///
 /// Performance: every operation is wait-free. After close(), isDrained() runs a heavy fence (some
-/// microseconds) until it has once returned true. The capacity (1 to a quarter of the Index range)
-/// is exact; the storage is rounded up to a power of two. Only the constructor allocates memory,
-/// and only with dynamicCapacity.
+/// microseconds) in each call that does not follow a result true. The capacity (1 to a quarter of
+/// the Index range) is exact; the storage is rounded up to a power of two. Only the constructor
+/// allocates memory, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
 public:
@@ -88,7 +88,6 @@ public:
 
     // ---- Producer
 
-    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -180,15 +179,15 @@ public:
         return oldest != nullptr;
     }
 
-    /// Calls handler(T&) for up to `max` of the messages queued at the call, oldest first. Each
-    /// message is destroyed when its handler returns or throws. Returns their number.
+    /// Calls handler(T&) for up to `max` messages queued at the call, oldest first. A message is
+    /// destroyed when its handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
     /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
-    /// message, when its slot is free.
+    /// message, when the message's slot is free.
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -275,7 +274,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
+    /// Returns true once the queue is closed and empty and no push or handler is running.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
@@ -323,7 +322,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// The number of slots that a push prefetches ahead; 0 unless a slot takes about a cache line.
+    /// How many slots ahead a push prefetches; 0 unless a slot takes about a cache line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -340,7 +339,7 @@ private:
     };
 
     /// The slow path of tryEmplace(): throwing constructors, full or closed rings, and full fences.
-    /// tryEmplace() calls this function last, so that the fast path needs no stack frame.
+    /// Called last, so that the fast path needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -443,7 +442,7 @@ private:
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // No push is running if announced_ equals tail_, which must be loaded after announced_.
+        // No push is running if announced_ equals tail_. tail_ must be loaded after announced_.
         const Index announced = announced_.load(std::memory_order_acquire);  // E5 abandon
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
@@ -458,7 +457,7 @@ private:
     alignas(line) alignas(Atomic<bool>) Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 
-    // tail_ is written by the producer and read by the consumer.
+    // Written by the producer and read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
     // The producer reads announced_ instead of tail_, whose cache line the consumer often takes.

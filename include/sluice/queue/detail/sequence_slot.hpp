@@ -45,7 +45,7 @@ struct SequenceSlot {
     }
 };
 
-/// Marks all slots as free for the lap of the ring that begins at `position`.
+/// Marks all slots as free for the lap that begins at `position`.
 template <class Storage, class Index>
 void initialiseSequences(Storage& slots, Index position) noexcept {
     for (std::size_t i = 0; i < slots.count(); ++i) {
@@ -57,8 +57,8 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
 /// The number 1 as a type, so that the compiler specialises claim() for one slot.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The base of MpscRing and MpmcRing, with the functions of producers and the queries. `Ring`
-/// supplies tail_, slots_, passed() and freeSlots().
+/// The functions of MpscRing and MpmcRing for producers and for any thread. `Ring` supplies tail_,
+/// slots_, passed() and freeSlots().
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {
 public:
@@ -82,7 +82,6 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, IfConverts<U, T> = 0>
@@ -100,8 +99,8 @@ public:
         return claimed.result;
     }
 
-    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange, as consecutive
-    /// messages. Returns the number of pushed elements. Needs forward iterators.
+    /// Pushes as many elements of [begin, end) as fit, as consecutive messages. Takes one
+    /// compare-exchange. Returns the number of pushed elements. Needs forward iterators.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
@@ -112,8 +111,8 @@ public:
         return count;
     }
 
-    /// Reserves the next slot, to build a message in several steps. Later messages are not
-    /// delivered until the reservation is committed or destroyed.
+    /// Reserves the next slot, so that a message can be built in several steps. Later messages are
+    /// not delivered until the reservation is committed or destroyed.
     [[nodiscard]] Reservation tryReserve(One one = {}) { return Reservation(*this, claim(one)); }
 
     /// Reserves up to `max` slots with one compare-exchange.
@@ -132,7 +131,7 @@ public:
         return Positions::isMarked(ring().tail_.load(std::memory_order_acquire));
     }
 
-    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
+    /// Returns true once the queue is closed and empty and no push or handler is running.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = ring().tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
@@ -175,8 +174,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // Each push prefetches a later push's slot, because a compare-exchange waits for all
-        // earlier stores, including those that miss the cache.
+        // Each push prefetches a later push's slot, because a compare-exchange waits for earlier
+        // stores that miss the cache.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -186,7 +185,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // The ring is not full if `tail` is outdated, although freeSlots() returned 0.
+                // freeSlots() also returns 0 if `tail` is outdated.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

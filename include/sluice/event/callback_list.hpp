@@ -21,7 +21,6 @@ struct CallbackNode;
 template <class Callback, class Threading>
 class CallbackCore;
 
-/// Returns true for null pointers and empty wrappers such as std::function.
 template <class Callback>
 bool isNull(const Callback& callback) noexcept {
     if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
@@ -44,8 +43,8 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use a callback list for one kind of event. Use EventDispatcher for many lists that are found by
-/// a key, and EventQueue if callbacks run later or on another thread.
+/// Use a callback list for one kind of event, EventDispatcher for lists that are found by a key,
+/// and EventQueue if callbacks run later or on another thread.
 ///
 /// Order: a call visits the callbacks that are in the list when the call begins, except those
 /// removed before their turn. A call may miss a removal by another thread.
@@ -54,11 +53,11 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
 /// and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// While the list is being called, the last of the running calls destroys a removed callback. If
-/// the list destroyed callbacks in the last 0.2 ms, a later call or removal destroys the callback.
-/// A callback may destroy its own list: the call ends after that callback, and destroys all
-/// callbacks.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. The
+/// last of the running calls destroys a callback that was removed during the calls. This
+/// destruction waits for a later call or removal if the list destroyed callbacks in the last 0.2
+/// ms. A callback may destroy its own list. The running call then ends after this callback, and
+/// destroys all callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -102,7 +101,7 @@ public:
         return *this;
     }
     ~CallbackList() {
-        // Loops, because destructors of callbacks may add callbacks. Relaxed: not shared.
+        // A loop, because destructors of callbacks may add callbacks. Relaxed: not shared.
         while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
             ended->end();
         }
@@ -156,10 +155,10 @@ public:
         return own != nullptr && own->remove(handle);
     }
 
-    /// Removes a callback and waits until it has been destroyed. Inside a call of this list,
-    /// removeAndWait() waits for other threads only, and the last call of the list on this thread
-    /// destroys the callback. If the callback was removed before, removeAndWait() still waits, and
-    /// returns false. Two callbacks that wait for each other deadlock.
+    /// Removes a callback and waits until it has been destroyed. Inside a call of this list, waits
+    /// only for other threads; the list's last call on this thread destroys the callback. Returns
+    /// false if the callback was removed before, but still waits. Two callbacks that wait for each
+    /// other deadlock.
     bool removeAndWait(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->removeAndWait(handle);
@@ -194,7 +193,7 @@ public:
         return own != nullptr && own->ownsHandle(handle);
     }
 
-    /// The number of removed callbacks that running calls keep from being destroyed.
+    /// The number of removed callbacks that are not destroyed yet.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         const Core* const own = core();
         return own == nullptr ? 0 : own->sizeApprox();
@@ -210,8 +209,8 @@ public:
         callAll(args...);
     }
 
-    /// Dispatchers call callAll() with their copies of the arguments. It is inlined, because a real
-    /// call executes a quarter more instructions per callback.
+    /// Called by dispatchers with their copies of the arguments. Inlined, because a real call takes
+    /// a quarter more instructions per callback.
     SLUICE_ALWAYS_INLINE void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -223,7 +222,6 @@ public:
         });
     }
 
-    /// Calls f(Handle, Callback&) or f(Callback&) for each callback.
     template <class F>
     void forEach(F&& f) const {
         visitWhile([&f](Node& node) {
@@ -258,7 +256,7 @@ private:
 
     Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3 core
 
-    /// Calls visit(Node&) for each node until visit() returns false. Then returns false.
+    /// Calls visit(Node&) for each node. Stops and returns false when visit() returns false.
     template <class Visit>
     SLUICE_ALWAYS_INLINE bool visitWhile(Visit visit) const {
         Core* const own = core();
@@ -267,7 +265,7 @@ private:
         }
         const detail::Call<Threading> call(*own);
         const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2 newest
-        // From here on, this list is not used, because a callback may destroy it.
+        // Does not use this list any more, because a callback may destroy it.
         for (Node* node = own->first(); node != nullptr;
              node = node->next.load(std::memory_order_acquire)) {  // E1 link
             if (node->isPartOf(newest) && !visit(*node)) {
@@ -302,7 +300,6 @@ private:
         return handle;
     }
 
-    /// Creates the core, unless another thread has created one.
     [[gnu::cold, gnu::noinline]] Core& makeCore() {
         Core* const made = new Core;
         Core* expected = nullptr;
@@ -326,7 +323,7 @@ private:
 namespace detail {
 
 /// Names one callback of one list until the callback is removed. Like a std::weak_ptr, a handle
-/// keeps the node's memory, but not the callback.
+/// keeps the node's memory but not the callback.
 ///
 /// Thread safety: one thread at a time may use a handle; each thread may have its own copy.
 template <class Callback, class Threading>
@@ -356,7 +353,7 @@ public:
     [[nodiscard]] bool expired() const noexcept { return node_ == nullptr || node_->isRemoved(); }
     operator bool() const noexcept { return !expired(); }
 
-    /// Returns this handle, or an empty one if the callback has been removed.
+    /// Returns this handle, or an empty handle if the callback has been removed.
     [[nodiscard]] CallbackHandle lock() const noexcept {
         return expired() ? CallbackHandle() : *this;
     }
@@ -367,7 +364,7 @@ public:
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);  // by E1
     }
 
-    // The remaining members of std::weak_ptr. std::owner_less<> of libstdc++ uses owner_before().
+    // The other members of std::weak_ptr; std::owner_less<> of libstdc++ uses owner_before().
 
     template <class Other>
     bool owner_before(  // NOLINT(readability-identifier-naming)
@@ -445,13 +442,13 @@ struct CallbackNode : Retired {
     void addReference() noexcept {
         references.fetch_add(1U, std::memory_order_relaxed);  // value only
     }
-    /// Release and acquire: all uses of the node happen before its deletion.
+    /// Release and acquire, so that all uses of the node happen before its deletion.
     void dropReference() noexcept {
         if (references.fetch_sub(1U, std::memory_order_acq_rel) == 1) {
             destroy(*this);
         }
     }
-    /// destroy() is not inlined: with SingleThreading, g++ would warn about a use of a freed node.
+    /// Not inlined, because with SingleThreading g++ would warn about a use of a freed node.
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
     /// Destroys a callback that no call uses any more.
@@ -495,7 +492,7 @@ public:
         return after;
     }
 
-    /// holds() requires the lock, which keeps other threads from removing the node.
+    /// Needs the lock, which keeps other threads from removing the node.
     bool holds(const Node* node) const noexcept { return wasHere(node) && !node->isRemoved(); }
 
     bool ownsHandle(const Handle& handle) const noexcept {
@@ -553,7 +550,7 @@ public:
         }
     }
 
-    /// The list's destructor calls end() while no other thread calls the list.
+    /// Called by the list's destructor, while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
         // Replaces `free`, whose code may be in a shared library that has been unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
@@ -604,7 +601,6 @@ private:
         this->makeDue(guard);
     }
 
-    /// Frees an unlinked node when no call can use it.
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
         // A node that another thread removes concurrently may be freed later.
@@ -626,7 +622,7 @@ private:
                node->owner.load(std::memory_order_relaxed) == this;  // value only
     }
 
-    /// Waits until a removed callback is destroyed, except inside the destructor of that callback.
+    /// Waits until a removed callback is destroyed, but not inside that callback's destructor.
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;
@@ -643,7 +639,7 @@ private:
         this->drop();
     }
 
-    /// At wrap-around, all callbacks have serial 1, so running calls also call the new callback.
+    /// At wrap-around all callbacks receive serial 1, so running calls also call the new callback.
     unsigned nextSerial(Counter& newest) noexcept {
         unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // under the lock
         if (!Node::isListed(serial)) {

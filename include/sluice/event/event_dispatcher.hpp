@@ -25,8 +25,8 @@ class DispatcherBase;
 /// Order, thread safety, lifetime and errors are those of CallbackList. A mixin's hook must not
 /// destroy the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
 ///
-/// Performance: finding a list takes no lock, so threads dispatch in parallel. Events without
-/// std::hash, or with a custom comparison, are found in a std::map under a lock.
+/// Performance: threads dispatch in parallel, because they find lists without a lock. Events
+/// without std::hash, or with a custom comparison, are found in a std::map under a lock.
 ///
 /// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies` may have
 /// Callback, Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode and Mixins.
@@ -44,7 +44,7 @@ public:
 
 namespace detail {
 
-/// The common base of EventDispatcher and EventQueue. `MixinRoot`: the class below the mixins.
+/// The base of EventDispatcher and EventQueue. `MixinRoot` is the class below the mixins.
 template <class EventType, class Prototype, class Policies, class MixinRoot>
 class DispatcherBase {
     static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
@@ -66,12 +66,11 @@ protected:
     template <class T>
     using Unconverted =
         std::conditional_t<std::is_reference_v<T> || std::is_scalar_v<T>, T, const T&>;
-    /// True for arguments that are copied before the event is found: numbers, and named objects.
+    /// True for arguments that are copied before the event is found: numbers and named objects.
     template <class A, class T>
     static constexpr bool isUnconverted =
         (std::is_scalar_v<std::remove_reference_t<A>> && std::is_scalar_v<std::decay_t<T>>) ||
         (std::is_lvalue_reference_v<A> && std::is_same_v<std::decay_t<A>, std::decay_t<T>>);
-    /// True if the arguments are to be forwarded.
     template <class... A>
     static constexpr bool accepts() noexcept {
         if constexpr (sizeof...(A) == sizeof...(Args)) {
@@ -104,7 +103,6 @@ public:
         return this->listOf(event).insertByPriority(std::move(callback), priority);
     }
 
-    /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event.
     template <class F>
     void forEach(const Event& event, F&& f) const {
         if (const List* const list = this->find(event)) {
@@ -128,7 +126,7 @@ public:
     }
 
     /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
-    /// arguments. dispatch() finds the event before it moves or converts an argument.
+    /// arguments. The event is found before an argument is moved or converted.
     template <class First, class... A, std::enable_if_t<accepts<A...>(), int> = 0>
     void dispatch(First&& first, A&&... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<A>(args)...);
@@ -149,7 +147,7 @@ public:
     }
 
 protected:
-    /// A queue calls dispatchTo() with an event and arguments that the queue keeps.
+    /// Called by queues, with an event and arguments that the queue keeps.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);

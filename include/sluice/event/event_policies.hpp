@@ -5,7 +5,7 @@
 ///
 /// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
-/// `Mixins`. The names and meanings of the members are those of eventpp.
+/// `Mixins`. Names and meanings are those of eventpp.
 
 #include <sluice/base/platform.hpp>
 
@@ -30,8 +30,8 @@ struct TagHeterEventQueue : TagHeter {};
 // Without threads in the standard library, all objects of this module need SingleThreading, and one
 // task at a time may use them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
-/// The Threading of objects that several threads share, with a user-defined lock type that has
-/// lock() and unlock(). Parameters other than LockType do not affect how threads wait.
+/// The Threading of objects that several threads share, with a user-defined lock type. Parameters
+/// other than LockType do not affect how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -43,12 +43,12 @@ struct GeneralThreading {
     using ConditionVariable = ConditionType;
 };
 
-/// The Threading of objects that several threads share; the default.
+/// The default Threading, for objects that several threads share.
 ///
 /// A Threading may name `Wait`, the wait strategy of a queue, which is Park by default.
 ///
-/// The locks of MultipleThreading are SpinLocks. If a real-time thread must not wait for
-/// milliseconds, use GeneralThreading with a mutex that has priority inheritance.
+/// MultipleThreading uses SpinLocks. If a real-time thread must not wait for milliseconds, use
+/// GeneralThreading with a mutex that has priority inheritance.
 struct MultipleThreading : GeneralThreading<std::mutex> {};
 #else
 struct MultipleThreading;
@@ -113,11 +113,11 @@ struct SingleThreading {
     };
 };
 
-// How dispatch() and enqueue() find the event. The default is AutoDetect, and ExcludeEvent for
+// How dispatch() and enqueue() find the event. The default is AutoDetect, but ExcludeEvent in
 // heterogeneous classes.
 
-/// If dispatch() has one argument more than the prototype, the first argument is the event. If
-/// dispatch() has as many arguments as the prototype, they contain the event.
+/// The first argument is the event if dispatch() has one argument more than the prototype.
+/// Otherwise the arguments of the prototype contain the event.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };
@@ -135,7 +135,7 @@ struct ArgumentPassingExcludeEvent {
 struct DefaultPolicies {};
 
 /// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
-/// Mixins are destroyed before listeners and queued events, whose destructors must not use mixins.
+/// Destructors of listeners and queued events must not use mixins, which are destroyed first.
 template <template <class> class... Mixins>
 struct MixinList {};
 

@@ -15,7 +15,7 @@ template <class Event, class Prototype, class Policies>
 class QueueBase;
 }  // namespace detail
 
-/// An EventDispatcher with a queue in front of it: events wait until a thread dispatches them.
+/// An EventDispatcher with a queue: events wait until a thread dispatches them.
 ///
 ///     sluice::EventQueue<int, void(const std::string&)> queue;
 ///     queue.appendListener(3, [](const std::string& text) { ... });
@@ -26,14 +26,14 @@ class QueueBase;
 /// EventDispatcher if listeners run immediately, and Bus for typed messages with priorities.
 ///
 /// Order: first in, first out. Each event is dispatched once, by one of the processing threads. An
-/// event that a listener queues is dispatched by the next process(), or by a nested process().
+/// event that a listener queues is dispatched by the next process() or by a nested process().
 ///
 /// Thread safety: any thread may call any member at any time, and so may listeners. No other thread
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
 /// destroy the queue. The lock is held for a few instructions, and never while user code runs.
 ///
-/// Errors: process() propagates a listener's exception and counts the event as dispatched; all
-/// other events stay queued, in order. If an argument's constructor throws, nothing is queued.
+/// Errors: process() propagates a listener's exception. The failed event counts as dispatched, and
+/// later events stay queued in order. If an argument's constructor throws, nothing is queued.
 ///
 /// Memory: events are stored in reusable blocks of some kilobytes: see EventQueueOptions.
 ///
@@ -50,7 +50,6 @@ public:
 
 namespace detail {
 
-/// A queued event with copies of its arguments.
 template <class Event, class Prototype>
 struct QueuedEvent;
 
@@ -67,7 +66,6 @@ struct QueuedEvent<Event, Result(Args...)> {
     }
 };
 
-/// Calls f(prototype, event, args...) for a QueuedEvent, perhaps a const one.
 template <class Queued, class Prototype, class F, std::size_t... I>
 void visitArguments(PrototypeTag<Prototype> prototype, Queued& queued, F& f,
                     std::index_sequence<I...>) {
@@ -103,7 +101,7 @@ public:
 
     // ---- Producers
 
-    /// Queues the event that the arguments contain. Returns false if the queue is closed or full:
+    /// Queues the event that the arguments contain. Returns false if the queue is closed, or full:
     /// see Overflow. A refused event leaves the arguments unchanged.
     template <class... A>
     auto enqueue(A&&... args)
@@ -137,12 +135,12 @@ public:
         });
     }
 
-    // A template, so that derived classes may add an enqueue() without arguments. Its only
-    // parameter is an int, so &enqueue<First, A...> with types never names this template.
+    // A template, so that derived classes may add an enqueue() without arguments. Its int parameter
+    // keeps &enqueue<First, A...> from naming this template.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
-    // ---- Consumers. Any number of threads may consume; each event goes to one thread.
+    // ---- Consumers. Any number of threads may consume; each event is passed to one thread.
 
     /// Dispatches the events for which predicate(args...) or predicate() is true; keeps the others.
     template <class Predicate>
@@ -154,22 +152,22 @@ public:
         return this->processWhere(test, isGone);
     }
 
-    /// Dispatches events until predicate(args...), or predicate(), is true for an event. The event
-    /// that ends processUntil() stays, and so do later events.
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. This event
+    /// and later events stay queued.
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;
         Batch events(this->store_, Amount::all);
         while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
-               events.hasNext()) {  // again: the predicate may have destroyed the queue
+               events.hasNext()) {  // again, because the predicate may have destroyed the queue
             any = true;
             this->dispatchFront(events);
         }
         return any;
     }
 
-    /// Copies the first event without removing it. Returns false if the queue is empty. Threads
-    /// that take events out wait for the end of the copy, which must not take events out itself.
+    /// Copies the first event without removing it. Returns false if the queue is empty. Consumers
+    /// wait until the copy ends. The copy itself must not take events out of the queue.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "

@@ -9,15 +9,15 @@ namespace sluice {
 
 /// The limits of an EventQueue, which has none by default.
 struct EventQueueOptions {
-    /// The maximum number of queued events; at least 1. Events that processIf() keeps, that
-    /// peekEvent() copies, or that stay after an exception, may exceed the limit.
+    /// The maximum number of queued events; at least 1. Events that processIf() or an exception
+    /// leaves in the queue, and events that peekEvent() copies, may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// A queue with more than keptBytes of memory frees its spare memory after the last event.
+    /// After its last event, a queue with more than keptBytes of memory frees its spare memory.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 
-/// The counts of an EventQueue at one moment, for which these equations hold:
+/// The counts of an EventQueue at one moment. These equations hold:
 ///
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
@@ -25,11 +25,11 @@ struct EventQueueOptions {
 /// An enqueue() that throws does not count. The events of a batch count as processed at its end.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
-    std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed
-    std::uint64_t discarded = 0;  ///< events that made room for others, or were cleared
-    std::uint64_t processed = 0;  ///< events that were passed to listeners or a visitor, or taken
-    std::size_t queued = 0;       ///< events that wait
-    std::size_t highWater = 0;    ///< the largest number of events that waited
+    std::uint64_t rejected = 0;   ///< events refused because the queue was full or closed
+    std::uint64_t discarded = 0;  ///< events that were dropped for newer events, or cleared
+    std::uint64_t processed = 0;  ///< events passed to listeners or a visitor, or taken out
+    std::size_t queued = 0;       ///< the events that are queued now
+    std::size_t highWater = 0;    ///< the largest number of queued events so far
 };
 
 }  // namespace sluice

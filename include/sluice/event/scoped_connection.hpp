@@ -13,9 +13,9 @@ namespace sluice {
 ///
 /// Make the connection a member of the listener's object. Use ScopedRemover for many listeners.
 ///
-/// A ScopedConnection may outlive the list, and is for one thread at a time. Do not destroy the
-/// connection while another thread destroys, moves or swaps the list. The destructor does not wait
-/// for a call on another thread: see removeAndWait().
+/// A ScopedConnection may outlive the list. Only one thread at a time may use it. Do not destroy
+/// the connection while another thread destroys, moves or swaps the list. The destructor does not
+/// wait for a call on another thread: see removeAndWait().
 template <class Handle>
 class [[nodiscard]] ScopedConnection {
 public:
@@ -32,7 +32,7 @@ public:
     /// Removes the listener. Returns false if the listener was removed before.
     bool disconnect() { return std::exchange(handle_, Handle()).remove(); }
 
-    /// Keeps the listener in the list, returns its handle, and makes this object empty.
+    /// Empties this object and returns the handle of the listener, which stays in the list.
     [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, Handle()); }
 
     [[nodiscard]] const Handle& handle() const noexcept { return handle_; }

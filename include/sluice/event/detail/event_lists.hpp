@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-// The list types of an EventStore, which have no lock and do not count events.
+// The list types of an EventStore, which adds the lock and the counts.
 
 namespace sluice::detail {
 
@@ -40,7 +40,7 @@ public:
         std::swap(last_, other.last_);
     }
 
-    /// append() moves all of `other` to the end of this list, and prepend() to the beginning.
+    /// Moves all nodes of `other` to this list: append() to its end, prepend() to its beginning.
     void append(NodeList& other) noexcept {
         if (other.isEmpty()) {
             return;
@@ -53,7 +53,6 @@ public:
         swap(other);
     }
 
-    /// Moves the first event to the end of `other`.
     void moveFrontTo(NodeList& other) noexcept {
         Node* const node = first_;
         first_ = node->next;
@@ -75,8 +74,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and appends their nodes to `used`. A Walk keeps the
-/// ends of both lists in registers; its destructor writes them back.
+/// Destroys events from the front of `list`, and appends their nodes to `used`. The local copies of
+/// both lists' ends stay in registers until the destructor writes them back.
 template <class Event>
 class NodeList<Event>::Walk {
 public:
@@ -107,7 +106,7 @@ private:
     Node* lastUsed_ = nullptr;
 };
 
-/// Holds the nodes without an event, and owns the memory of all nodes.
+/// The nodes without an event, and the memory of all nodes.
 template <class Event>
 class NodeList<Event>::Spares {
 public:
@@ -126,7 +125,6 @@ public:
         std::swap(blockCount_, other.blockCount_);
     }
 
-    /// Returns false if there is no spare node.
     bool take(NodeList& list) noexcept {
         if (free_.isEmpty()) {
             return false;
@@ -139,7 +137,7 @@ public:
 
     [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
-    /// Allocates a block of nodes for add(). The caller must not hold a lock during the allocation.
+    /// The caller must not hold a lock, because makeMore() allocates memory.
     static auto* makeMore() { return new NodeBlock; }
 
     template <class More>
@@ -172,7 +170,7 @@ private:
     std::size_t blockCount_ = 0;
 };
 
-/// The storage of one event in a policy's list; fill() constructs the event.
+/// The storage of one event in a list of the policies' type.
 template <class Event>
 class EventStorage {
 public:
@@ -203,7 +201,7 @@ private:
 template <class List>
 using OrderMember = decltype(List::isOrdered);
 
-/// An event list of the policies' type. A list type with a member `isOrdered` sorts its events.
+/// A list type with a member `isOrdered` sorts its events.
 template <class List>
 class PolicyList {
 public:
@@ -249,7 +247,7 @@ public:
         PolicyList& used_;
     };
 
-    /// No spare nodes are kept: the destructor of a list frees its nodes, after the unlock.
+    /// Keeps no nodes, because a list's destructor frees its own nodes.
     class Spares {
     public:
         void swap(Spares&) noexcept {}

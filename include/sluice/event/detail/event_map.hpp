@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-// Any thread may call find(), findOrAdd() and forEach(). The other members require that no other
-// thread uses the map. Addresses of entries are stable until removeIf() or the destructor.
+// Any thread may call find(), findOrAdd() and forEach(). No other thread may use the map during
+// calls of other members. Entries keep their addresses until removeIf() or the destructor.
 
 namespace sluice::detail {
 
-/// A hash table that threads search without a lock. Adding a key briefly takes a lock.
+/// A hash table that threads search without a lock. Adding a key takes a lock briefly.
 template <class Key, class Value, class Hash, class Equal, class Threading,
           std::size_t FirstCapacity = 8>
 class HashMap {
@@ -33,7 +33,7 @@ public:
     HashMap(const HashMap&) = delete;
     HashMap& operator=(const HashMap&) = delete;
     ~HashMap() {
-        // Repeats, because destructors of values may add keys. Relaxed: not shared.
+        // A loop, because destructors of values may add keys. Relaxed: not shared.
         while (Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
             destroy(table);
         }
@@ -97,7 +97,6 @@ public:
         return before - kept;
     }
 
-    /// Calls f(key, value) for each entry, in no particular order.
     template <class F>
     void forEach(F&& f) const {
         if (const Table* const table = table_.load(std::memory_order_acquire)) {  // E2 table
@@ -106,8 +105,8 @@ public:
     }
 
 private:
-    // Open addressing with linear probing; a table is at most half full, so searches end. A table
-    // four times as large replaces a full one, which searches may use until removeIf().
+    // Open addressing with linear probing. A table is at most half full, so searches end. Full
+    // tables are replaced by larger ones, but kept for searches until removeIf().
     //
     // Happens-before edges (proof: docs/algorithms/events.md):
     //   E1 entry: insert -> find.
@@ -154,10 +153,10 @@ private:
             slots[i].store(&entry, std::memory_order_release);  // E1 entry
         }
 
-        Table* const older;  // the table that this one has replaced, or null
+        Table* const older;  // the table that this table has replaced, or null
         Slot* const slots;
         const std::size_t mask;  // the number of slots, a power of 2, minus 1
-        unsigned shift = 64;     // the low bits of a hash that choose no slot
+        unsigned shift = 64;     // the number of low bits that do not select a slot
     };
 
     /// Destroys the entries of a table, and all tables that it has replaced.
@@ -246,7 +245,7 @@ public:
     OrderedMap(const OrderedMap&) = delete;
     OrderedMap& operator=(const OrderedMap&) = delete;
     ~OrderedMap() {
-        while (!map_.empty()) {  // repeats, because destructors of values may add keys
+        while (!map_.empty()) {  // a loop, because destructors of values may add keys
             std::map<Key, Value, Less> ended;
             ended.swap(map_);
         }
@@ -264,7 +263,7 @@ public:
         if (Value* const value = find(key)) {
             return *value;
         }
-        std::map<Key, Value, Less> added;  // without the lock, because copying a key is user code
+        std::map<Key, Value, Less> added;  // without the lock: copying a key may be user code
         added.try_emplace(key);
         const Guard guard(lock_);
         map_.merge(added);
@@ -311,7 +310,6 @@ using ComparisonOf = typename Map::key_compare;
 template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
 
-/// Stands for the Map of policies without one.
 struct NoMap {};
 
 template <class Key>
@@ -323,7 +321,6 @@ inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&
     (std::is_same_v<Less, std::less<Key>> || std::is_same_v<Less, std::less<>>);
 
-/// Selects a HashMap, or an OrderedMap for keys with a custom comparison or without a hash.
 template <class Key, class Value, class Map, class Threading>
 auto selectMap() {
     using StdHashMap = HashMap<Key, Value, std::hash<Key>, std::equal_to<Key>, Threading>;
@@ -356,7 +353,6 @@ using SelectedMap = std::remove_pointer_t<
                        typename PolicyOr<NoMap, MapOf<Key, Value>::template Member, Policies>::Type,
                        ThreadingOf<Policies>>())>;
 
-/// A SelectedMap that can be copied and moved.
 template <class Key, class Value, class Policies>
 class EventMap : public SelectedMap<Key, Value, Policies> {
 public:

@@ -20,7 +20,7 @@
 
 namespace sluice::detail {
 
-/// The wait strategy with SingleThreading, where timed waits sleep until their deadline.
+/// The wait strategy for SingleThreading. Timed waits sleep until their deadline.
 class SingleThreadWait {
 public:
     using Clock = StdPlatform::Clock;
@@ -49,7 +49,6 @@ public:
 template <class T>
 using WaitMember = typename T::Wait;
 
-/// The wait strategy of a queue's threads.
 template <class Threading>
 using EventWaiters = std::conditional_t<
     isSingleThreading<Threading>, SingleThreadWait,
@@ -57,9 +56,9 @@ using EventWaiters = std::conditional_t<
 
 /// The events of a queue: a list under one lock, for any number of producers and consumers.
 ///
-/// A consumer takes out one or all events in constant time, handles them without the lock, and puts
-/// kept events back to the front. No user code runs under the lock, except a list type of the
-/// policies. If a list type of the policies throws when events are put back, the program ends.
+/// A consumer takes out one event or all events in constant time, and handles them without the
+/// lock. It puts kept events back to the front. No user code runs under the lock, except a list
+/// type of the policies. If such a list throws when events are put back, the program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -84,7 +83,7 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// A handler may destroy the store; its batch then destroys the rest of its events.
+    /// A handler may destroy the store. The handler's batch then destroys its remaining events.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         typename EventList::Spares memory;
         memory.swap(spares_);
@@ -95,7 +94,7 @@ public:
                 batch->orphans_.swap(memory);
             }
         }
-        // Destructors of events may use the store, which is then closed and empty.
+        // Destructors of events may use the store, which is closed and empty from here on.
         isClosed_.store(true, std::memory_order_relaxed);  // not shared
         size_.store(0, std::memory_order_relaxed);
         EventList rest;
@@ -108,11 +107,11 @@ public:
 
     /// How add() makes an event.
     enum class Content {
-        plain,   ///< by copying numbers and bytes: no foreign code, nothing throws
+        plain,   ///< by copying numbers and bytes, which calls no user code and cannot throw
         foreign  ///< by calling constructors
     };
 
-    /// Adds the event that make() returns. If make() throws, nothing is added.
+    /// Adds the event that make() returns, or nothing if make() throws.
     template <Content How, class Make>
     SendResult add(Make make) {
         SendResult result;
@@ -126,7 +125,7 @@ public:
         return result;
     }
 
-    /// Calls use(event) for the first event without removing it. Consumers wait until use()
+    /// Calls use(event) for the first event without removing the event. Consumers wait until use()
     /// returns, so use() must not consume. Returns false if there is no event.
     template <class Use>
     bool peek(Use use) {
@@ -193,15 +192,15 @@ public:
         return result;
     }
 
-    /// Returns true if an event is queued and no silence() is in force.
+    /// Returns true if an event is queued that may wake threads.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
-    /// A full store ignores silence(), because producers may wait for room.
+    /// A full store ignores silence(), because producers may be waiting.
     [[nodiscard]] bool isNotifying() const noexcept {
         return silencers_.load(std::memory_order_acquire) == 0 ||
                size() >= options_.limit;  // E3 sound
     }
 
-    /// Added events wake no thread until unsilence() has been called as often as silence().
+    /// Until unsilence() has been called as often as silence(), added events wake no thread.
     void silence() noexcept {
         const Guard guard(lock_);
         // Relaxed, also in unsilence(): under the lock.
@@ -218,7 +217,6 @@ public:
         }
     }
 
-    /// The threads that wait for an event or for close().
     Waiters& arrived() const noexcept { return arrived_; }
 
     /// The threads that wait until the store is not busy, or until a peek has ended.
@@ -233,7 +231,6 @@ private:
     struct Peek;
     struct Reservation;
 
-    /// Makes the event under the lock.
     template <class Make>
     SendResult addPlain(Make& make) {
         SendResult result = SendResult::ok;
@@ -282,7 +279,7 @@ private:
         return result;
     }
 
-    /// Waits for a free place after a refusal, or counts the refusal and returns false.
+    /// Counts the refusal and returns false, unless overflow is `block` and the store is full.
     [[gnu::cold, gnu::noinline]] bool awaitRoom(SendResult refusal) {
         if (refusal == SendResult::full && options_.overflow == Overflow::block) {
             awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
@@ -304,7 +301,7 @@ private:
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// A peeked event takes no room, so that dropOldest can keep it.
+    /// A peeked event takes no place, so that dropOldest can keep the event.
     SendResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
             return SendResult::closed;
@@ -319,7 +316,7 @@ private:
         size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E1 ready
     }
 
-    /// noteHighWater() is called before size_ falls, so that producers compute no maximum.
+    /// Called before size_ falls, so that producers need not compute a maximum.
     void noteHighWater(const Guard& /*guard*/) noexcept {
         highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
     }
@@ -333,7 +330,7 @@ private:
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
         EventList peeked;
-        // The loop discards several events if events that were put back exceed the limit.
+        // Several events are discarded if events that were put back exceed the limit.
         while (admit(guard) == SendResult::full && !events_.isEmpty() &&
                reserved_ < options_.limit) {
             if (peek_ != nullptr && peek_->event == &events_.front()) {
@@ -362,7 +359,7 @@ private:
         }
     }
 
-    /// destroyAll() is called without the lock, because destructors of events are user code.
+    /// Takes no lock while it calls destructors of events, which are user code.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
         destroyEach(events, empty);
@@ -414,7 +411,7 @@ private:
         return peek_ != nullptr && peek_->thread == Platform::thisThread();
     }
 
-    /// All rare waits use this function, because each inlined copy would take a kilobyte of code.
+    /// Not inlined, because each copy of a wait would take a kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
         SLUICE_ASSERT(!isPeeking(), "peekEvent(): the copy of a peeked event must not wait for its "
@@ -424,10 +421,10 @@ private:
 
     const EventQueueOptions options_;
     mutable Waiters arrived_;  // consumers wait here for an event or for close()
-    mutable Waiters room_;     // producers wait here for room, or the end
+    mutable Waiters room_;     // producers wait here until the store is not full
     mutable Waiters changed_;  // all other waits
 
-    // Members guarded by lock_, in one cache line. Atomic members are also read without the lock.
+    // Guarded by lock_, in one cache line. Atomic members are also read without the lock.
     alignas(cacheLineSize) mutable Lock lock_;
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
@@ -443,15 +440,14 @@ private:
     std::size_t highWater_ = 0;  // the maximum of size_ whenever it fell
 };
 
-/// An admitted event that is not in the list yet. Frees the reserved place if the event's
-/// constructor, or a list of the policies, throws.
+/// An admitted event that is not in the list yet. The destructor frees the place if the event's
+/// constructor, or a list of the policies, has thrown.
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Reservation {
     EventStore& store;
     EventList node{};
     bool isAdmitted = false;
 
-    /// Reserves a place and a node for the event, unless the store refuses it.
     [[gnu::noinline]] SendResult begin() {
         EventList discarded;
         {
@@ -507,7 +503,7 @@ struct EventStore<Event, EventList, Threading>::Reservation {
     }
 };
 
-/// Keeps consumers from taking the first event during the lifetime of this object.
+/// Keeps consumers from taking the first event while the Peek lives.
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Peek {
     EventStore& store;
@@ -544,7 +540,7 @@ struct EventStore<Event, EventList, Threading>::Peek {
 };
 
 /// Events that a consumer has taken out. The destructor puts kept and remaining events back to the
-/// front, or destroys them if a handler has destroyed the store.
+/// front. If a handler has destroyed the store, the destructor destroys these events.
 template <class Event, class EventList, class Threading>
 class EventStore<Event, EventList, Threading>::Batch {
 public:
@@ -574,7 +570,6 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return taken_; }
 
-    /// Returns true if a handler has destroyed the store.
     [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
 
     [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
@@ -590,7 +585,6 @@ public:
         }
     }
 
-    /// Destroys the event at the front.
     void drop() {
         rest_.destroyFront();
         rest_.moveFrontTo(done_);
@@ -603,7 +597,6 @@ public:
         ++keptCount_;
     }
 
-    /// Destroys the remaining events, without handling them.
     void discard() {
         isDiscarding_ = true;
         useUp([](Event&) {});
@@ -668,7 +661,7 @@ private:
         if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
             orphans_.swap(store.spares_);
         }
-        // Notifies before the unlock, because a thread in drain() may then destroy the store.
+        // Notifies before the unlock, after which a thread in drain() may destroy the store.
         if (putBack != 0 || store.isClosed()) {
             notify(store.arrived_);
         }
@@ -677,7 +670,7 @@ private:
         }
     }
 
-    // join() is not inlined, because g++ would warn that the store keeps a local batch's address.
+    // Not inlined, because g++ would warn that the store keeps a local batch's address.
     [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
         older_ = store.batches_;
@@ -693,16 +686,16 @@ private:
         }
     }
 
-    // Spare nodes of a destroyed or oversized store; destroyed last, as the first member.
+    // Spare nodes of a destroyed or oversized store. The first member, to be destroyed last.
     typename EventList::Spares orphans_;
-    EventStore* store_ = nullptr;  // null without events; ~EventStore() sets null
+    EventStore* store_ = nullptr;  // null without events, and after ~EventStore()
     Batch* older_ = nullptr;       // guarded by the store's lock, as the next one
     Batch* newer_ = nullptr;
     EventList rest_;  // events that are still to be handled
     EventList kept_;
     EventList done_;  // nodes of destroyed events
     std::size_t taken_ = 0;
-    std::size_t left_ = 0;  // events in rest_; during a Passage its own count holds
+    std::size_t left_ = 0;  // the size of rest_; outdated during a Passage
     std::size_t keptCount_ = 0;
     bool isDiscarding_ = false;
 };

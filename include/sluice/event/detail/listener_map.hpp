@@ -30,8 +30,8 @@ inline constexpr bool bindsToTemporary =
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
-/// Returns the result of the policy's getEvent() if it accepts the arguments, otherwise the first
-/// argument. Callers pass arguments that they still need afterwards as lvalues.
+/// Returns the policy's getEvent() result, or the first argument if getEvent() does not accept the
+/// arguments. Callers pass arguments that they still need as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
@@ -110,7 +110,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
     using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Calls the mixinBeforeDispatch() hooks in order, until one returns false.
+    /// Calls the mixinBeforeDispatch() hooks in order until one returns false.
     template <class... Args>
     static bool allow(const Root& root, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
@@ -128,7 +128,7 @@ const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
     return list;
 }
 
-/// The common part of all dispatchers and queues: maps events to lists of listeners, each a
+/// The base of all dispatchers and queues: maps events to lists of listeners. A list is a
 /// CallbackList or a HeterCallbackList.
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
@@ -157,7 +157,7 @@ public:
         return list != nullptr && list->removeAndWait(handle);
     }
 
-    /// The number of listeners of an event that were removed but not yet destroyed.
+    /// The number of an event's listeners that were removed but not destroyed yet.
     [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
         const List* const list = find(event);
         return list == nullptr ? 0 : list->removedSizeApprox();
@@ -170,9 +170,9 @@ public:
     }
 
     /// Frees the memory of events without listeners, destroys their removed listeners, and returns
-    /// the number of these events. Listeners may call trimEvents(), but not copies, conversions or
-    /// comparisons of events, arguments and callables. No other thread may use the dispatcher at
-    /// the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// the number of these events. Listeners may call trimEvents(), but user code that copies,
+    /// converts or compares events, arguments and callables must not. No other thread may use the
+    /// dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }
@@ -190,18 +190,17 @@ public:
 protected:
     List& listOf(const Event& event) { return lists_.findOrAdd(event); }
 
-    /// Returns null if the event has no list. The addresses of lists are stable until trimEvents().
+    /// Returns null if the event has no list. A list keeps its address until trimEvents().
     List* find(const Event& event) const { return lists_.find(event); }
 
-    /// Returns true if all mixins let an event pass.
     template <class Root, class... Args>
     bool isAllowed(Args&... args) const {
         return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
                                                            args...);
     }
 
-    /// Calls the mixins and listeners with arguments converted to the prototype's types. The event
-    /// is read before the arguments are converted, because a conversion may move the event.
+    /// Calls the mixins and listeners with arguments converted to the prototype's types. Reads the
+    /// event before the conversions, which may move the event.
     template <class Root, class Result, class... Args, class... A>
     void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
                        A&&... args) const {

@@ -17,11 +17,10 @@ struct IsDetected : std::false_type {};
 template <template <class...> class Query, class... Args>
 struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type {};
 
-/// True if Query<Args...> is a type.
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
-/// Always false, but evaluated only at instantiation, for static_assert.
+/// False, but dependent, so that a static_assert fails only at instantiation.
 template <class...>
 inline constexpr bool never = false;
 
@@ -29,7 +28,6 @@ inline constexpr bool never = false;
 template <class Prototype>
 struct PrototypeTag {};
 
-/// Query<Policies> if that is a type, otherwise Default.
 template <class Default, template <class...> class Query, class Policies, class = void>
 struct PolicyOr {
     using Type = Default;
@@ -47,7 +45,6 @@ using ThreadingOf = typename PolicyOr<MultipleThreading, ThreadingMember, Polici
 template <class Threading>
 inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
 
-/// The lock of a list or queue: see MultipleThreading.
 template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, SpinLock,
                                   typename Threading::Mutex>;

@@ -16,13 +16,12 @@ namespace sluice::detail {
 template <class P, class Item>
 using QueueListMember = typename P::template QueueList<Item>;
 
-/// A plain std::list has no order of its own, and is replaced by the faster NodeList.
+/// A plain std::list is replaced by a NodeList, which is faster.
 template <class List>
 inline constexpr bool isPlainList = false;
 template <class T>
 inline constexpr bool isPlainList<std::list<T>> = true;
 
-/// The list of a queue's events: a NodeList, or the list type of the policy.
 template <class Event, class Policies>
 auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, EventStorage<Event>>) {
@@ -36,15 +35,15 @@ auto selectEventList() {
 
 /// The common base of EventQueue and HeterEventQueue: a dispatcher with a store of events.
 ///
-/// A `Queued` holds an event and its arguments: visitQueued(queued, f) calls f(prototype, event,
-/// args...). The dispatcher provides dispatchTo(prototype, event, args...).
+/// For a `Queued`, which holds an event and its arguments, visitQueued(queued, f) calls
+/// f(prototype, event, args...). The dispatcher provides dispatchTo(prototype, event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
     using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
     using Store = EventStore<Queued, EventList, ThreadingOf<Policies>>;
 
 public:
-    /// While a DisableQueueNotify exists, added events wake no thread, and wait() does not return,
+    /// While a DisableQueueNotify exists, added events wake no thread and wait() does not return,
     /// unless the queue is full. The last destructor wakes waiting threads if events are queued.
     class DisableQueueNotify {
     public:
@@ -59,10 +58,10 @@ public:
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
 
-    /// A queue with these options. A limit of 0 is a set-up error: see setupError().
+    /// Calls setupError() if the limit is 0.
     explicit QueueCore(const EventQueueOptions& options) : store_(options) {}
 
-    // Copying and moving affect the listeners only; queued events stay where they are.
+    // Copying and moving affect only the listeners; queued events stay where they are.
     QueueCore(const QueueCore& other) : Dispatcher(other), store_(other.store_.options()) {}
     QueueCore(QueueCore&& other) noexcept
         : Dispatcher(std::move(other)), store_(other.store_.options()) {}
@@ -79,7 +78,7 @@ public:
     void close() noexcept { store_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
 
-    // ---- Consumers. Any number of threads may consume; each event goes to one thread.
+    // ---- Consumers. Any number of threads may consume; each event is passed to one thread.
 
     /// Dispatches the events that are queued now. Returns false if no event was queued.
     bool process() { return harvest(Amount::all, dispatching()).count != 0; }
@@ -101,8 +100,8 @@ public:
     }
 
     /// Dispatches events in a loop, and sleeps while no event is queued. Returns when the queue is
-    /// closed and all accepted events have been processed, or when a listener has destroyed the
-    /// queue. A listener must not call run(). An exception of a listener ends run().
+    /// closed and drained, or when a listener has destroyed the queue. A listener must not call
+    /// run(). An exception of a listener ends run().
     template <class Pacing = BatchPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
@@ -123,16 +122,14 @@ public:
     /// Frees the memory kept for later events, unless the queue is busy. Returns the freed bytes.
     std::size_t trim() noexcept { return store_.trim(); }
 
-    /// Returns true if nothing is queued, being queued or being processed.
+    /// Returns true if no event is queued, being queued or being processed.
     [[nodiscard]] bool emptyQueue() const noexcept { return !store_.isBusy(); }
 
-    /// The number of queued events.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// Returns all counts at one moment, read under the lock.
+    /// Returns all counts at one moment.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
-    /// Returns true if the queue is closed and all accepted events have been processed.
     [[nodiscard]] bool isDrained() const noexcept { return isClosed() && emptyQueue(); }
 
     /// The wait strategy of threads that wait for an event, such as WaitSet::Member.
@@ -143,17 +140,17 @@ public:
         store_.arrived().wait([this] { return store_.isReady() || isClosed(); });
     }
 
-    /// Like wait(), with a time limit. Returns true if an event is queued or being processed, and
-    /// notification is not disabled.
+    /// Like wait(), with a time limit. Returns true if an event is queued or being processed,
+    /// unless a DisableQueueNotify is in force.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // waitFor() returns true for an event that it has seen, even if another consumer takes it.
+        // Remembers an event that was seen, because another consumer may take it.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
             return isFound || isClosed();
         };
-        if (!ready()) {  // with no time left, the wait still arms an EventFdWait
+        if (!ready()) {  // with no time left, arms an EventFdWait
             (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());
@@ -166,7 +163,7 @@ public:
         store_.changed().wait([this] { return emptyQueue(); });
     }
 
-    /// Like drain(), with a time limit. Returns false if the limit passed first.
+    /// Like drain(), with a time limit. Returns false if events are left.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) {
         close();
@@ -179,9 +176,9 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Returns `plain` if an event made from First&& and A&&... is copied under the lock, and
-    /// dropped events need no destructor. A `foreign` event, which runs user code or is long, is
-    /// made without the lock.
+    /// Returns `plain` if making the event from First&& and A&&... runs no user code, and dropped
+    /// events need no destructor. Other events and long events are `foreign`, and made without the
+    /// lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
@@ -215,7 +212,7 @@ protected:
         bool isQueueGone;   ///< a handler has destroyed the queue
     };
 
-    // harvest() and useUp() are inlined, so that a visitor's variables can stay in registers.
+    // Inlined, so that a visitor's variables can stay in registers.
     template <class Handle>
     SLUICE_ALWAYS_INLINE Outcome harvest(Amount amount, Handle handle) {
         Batch events(store_, amount);
@@ -224,7 +221,7 @@ protected:
     }
 
     /// Dispatches the events for which `test` returns true, and keeps the other events. Sets
-    /// `isGone` if the queue has been destroyed meanwhile.
+    /// `isGone` if a handler or the test has destroyed the queue.
     template <class Test>
     bool processWhere(Test test, bool& isGone) {
         bool any = false;
@@ -276,7 +273,6 @@ private:
         return (isPlain<To, From>() && ...);
     }
 
-    /// Drops the event even if a listener throws.
     struct Dropped {
         Batch& events;
         ~Dropped() { events.drop(); }

@@ -17,8 +17,8 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// The registry is never destroyed, because static objects may use it. Each shared library with
-/// hidden symbols has its own registry; a list keeps its first registry.
+/// Never destroyed, because static objects may use the registry. Each shared library with hidden
+/// symbols has its own registry. A list always uses the registry of the library that created it.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
@@ -33,7 +33,6 @@ public:
     using Registry = BasicReaderRegistry<Platform>;
     using GracePeriod = typename Registry::GracePeriod;
 
-    /// Marks the time in which the calling thread reads the list.
     class ReadGuard {
     public:
         explicit ReadGuard(const Readers& readers) : section_(readers.registry_.enter(&readers)) {}
@@ -45,9 +44,8 @@ public:
     Readers() noexcept : Readers(sharedReaderRegistry<Platform>()) {}
     explicit Readers(Registry& registry) noexcept : registry_(registry) {}
 
-    /// Returns true if this thread is inside a call of the list.
     bool isInside() const noexcept { return registry_.isInside(this); }
-    /// Returns true if no running thread but this one has called a list of this registry.
+    /// Returns true if no other running thread has called a list of this registry.
     bool isAlone() const noexcept { return registry_.isAlone(); }
     bool looksUnread() const noexcept { return registry_.looksUnread(this); }
     GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
@@ -76,7 +74,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // Kept in a register: to reload calls_ in the destructor would wait for an earlier store.
+        // A copy, because reloading calls_ in the destructor would wait for an earlier store.
         const unsigned outer_;
     };
 
@@ -96,20 +94,18 @@ template <class Threading>
 using ReadersOf =
     std::conditional_t<isSingleThreading<Threading>, SingleThreadReaders, Readers<Threading>>;
 
-/// An element that was removed from a list and may still be in use.
 struct Retired {
     Retired* nextRetired = nullptr;
     void (*free)(Retired&) = nullptr;
 };
 
-/// Frees retired elements, and records which ones this thread is freeing.
+/// Frees retired elements, and knows which elements this thread is freeing.
 class Freeing {
 public:
     static void free(Retired& element) noexcept {
         const Freeing current(element);
         element.free(element);
     }
-    /// Frees all elements from `first` on.
     static void freeAll(Retired* first) noexcept {
         while (first != nullptr) {
             free(*std::exchange(first, first->nextRetired));
@@ -137,7 +133,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// A separate base class gives the readers the address of the list, which shortens calls.
+/// A separate base class at the address of the list, which shortens calls.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -145,11 +141,12 @@ struct ListReaders {
 
 /// The retired elements of one list, with the list's lock and readers.
 ///
-/// Elements are freed in batches, oldest first. A batch is freed after all calls that began before
-/// its grace period have ended: by the last of these calls, or by a thread that retires or awaits
-/// elements. An element is listed until it is freed, so a destructor may wait for another element.
+/// Elements are freed in batches, oldest first. A batch is freed when all calls that began before
+/// its grace period have ended. The last of these calls frees the batch, or a thread that retires
+/// or awaits elements. A destructor may wait for another element, because each element is listed
+/// until it is freed.
 ///
-/// The last element may be the owner of the RetireList, which `free` destroys after its last use.
+/// The last element may be the owner of the RetireList, destroyed by `free`.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -167,8 +164,8 @@ public:
     explicit RetireList(Registry& registry) noexcept
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
-    // Users keep the owner alive, because an element's destructor may destroy its list. The list
-    // that created the owner is its first user. Relaxed: value only.
+    // Users keep the owner alive, because an element's destructor may destroy its list. The first
+    // user is the list that created the owner. Relaxed: value only.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -176,7 +173,7 @@ public:
         }
     }
 
-    // If both are true at a call's end, the call must collect(). Relaxed by E1.
+    // A call that ends must collect() if both are true. Relaxed by E1.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -187,7 +184,7 @@ public:
         return size_.load(std::memory_order_relaxed);  // value only
     }
 
-    /// Adds an unlinked element; collect() must follow, except inside a call of the list.
+    /// Adds an unlinked element. collect() must follow, unless the list is being called.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -204,7 +201,7 @@ public:
 
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
-    /// While the list is being called, collect() begins one grace period per 200 us, or per 256
+    /// While the list is being called, a grace period begins at most every 200 us or every 256
     /// elements. Later elements wait for the first call or removal after 200 us, or for makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
@@ -221,7 +218,7 @@ public:
         drop();
     }
 
-    /// Takes all elements, in the order of removal. No other thread may use this RetireList.
+    /// Takes all elements in the order of removal. No other thread may use this RetireList.
     Retired* takeAll() noexcept {
         taken_ += sizeApprox();
         passed_ = batch_ = taken_;
@@ -235,8 +232,8 @@ public:
 
 private:
     // Elements are numbered in the order of removal. Under the lock, first_ to last_ link the
-    // elements taken_ + 1 to taken_ + size_. Those up to passed_ may be freed; those up to batch_
-    // wait for the end of period_ while hasPeriod_ is set.
+    // elements taken_ + 1 to taken_ + size_. Elements up to passed_ may be freed. While hasPeriod_
+    // is set, elements up to batch_ wait for the end of period_.
     //
     // Happens-before edges (proof: docs/algorithms/reader-registry.md):
     //   E1 begin: collect <-> the end of a Call.
@@ -250,7 +247,6 @@ private:
         GracePeriod period{};
     };
 
-    /// Returns false if there is nothing to do now.
     bool moveOn(Begun& begun) noexcept {
         const Guard guard(lock);
         if (std::exchange(begun.isBegun, false)) {
@@ -304,8 +300,8 @@ private:
     static constexpr std::size_t many = 256;
 
     Atomic<bool> hasAny_{false};
-    Atomic<bool> hasPeriod_{false};  // a thread begins a period, or a batch waits for it
-    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // none begins before
+    Atomic<bool> hasPeriod_{false};  // a thread begins a period, or a batch waits for its end
+    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // no period begins before
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;

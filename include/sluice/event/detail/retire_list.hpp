@@ -18,7 +18,7 @@ namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
 /// Never destroyed, because static objects may use the registry. Each shared library with hidden
-/// symbols has its own registry. A list always uses the registry of the library that created it.
+/// symbols has its own registry. A list never changes its registry.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;

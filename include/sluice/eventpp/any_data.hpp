@@ -11,7 +11,6 @@ namespace sluice {
 
 namespace detail {
 
-/// The size of a held object, and the functions that move and destroy the object.
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
@@ -32,15 +31,15 @@ constexpr AnyOperations makeAnyOperations() noexcept {
     }
 }
 
-/// The address of anyOperations<T> identifies the type T. anyOperations is never written, but not
-/// const: a linker may fold identical constants, which would make two types equal.
+/// The address of anyOperations<T> identifies the type T. anyOperations is not const, because a
+/// linker may fold identical constants, which would make two types equal.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
 }  // namespace detail
 
-/// Holds one value of any type, as the argument of events of unrelated types. A listener takes its
-/// own type, to which an AnyData converts implicitly.
+/// Holds one value of any type, as the argument of events of unrelated types. An AnyData converts
+/// implicitly to the type that a listener takes.
 ///
 ///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
 ///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;
@@ -48,8 +47,8 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
 /// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
-/// first, or derive the type from the event. Debug builds assert that the object is not moved away,
-/// and not smaller than the type. The destructor of an object must not assign to its AnyData.
+/// first, or derive the type from the event. Debug builds assert that the object is present and not
+/// smaller than the type. The destructor of an object must not assign to its AnyData.
 ///
 /// An object of up to MaxSize bytes (at least two pointers) is stored inside the AnyData. Larger
 /// objects, over-aligned objects, and objects whose move may throw are stored on the heap.
@@ -71,8 +70,7 @@ class AnyData {
     static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
 
 public:
-    /// Copies or moves the object in. The constructor is implicit, so that dispatch() can be called
-    /// with an object.
+    /// Copies or moves the object in. Implicit, so that dispatch() accepts objects.
     template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
     AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
         using Object = Bare<T>;
@@ -85,12 +83,12 @@ public:
         }
     }
 
-    /// `other` keeps the moved-from object, or nothing if the object is on the heap.
+    /// `other` keeps the moved-from object, unless the object is on the heap.
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
-            AnyData taken(std::move(other));  // the old object may own `other`
-            AnyData old(std::move(*this));    // and this AnyData, so it ends last
+            AnyData taken(std::move(other));  // first, because the old object may own `other`
+            AnyData old(std::move(*this));    // last, because the old object may own this AnyData
             destroy();
             take(taken);
         }
@@ -101,7 +99,7 @@ public:
     AnyData& operator=(const AnyData&) = delete;
     ~AnyData() { destroy(); }
 
-    /// Returns the object as its own type, or as a base class at its beginning.
+    /// Returns the object as its own type, or as a base class at the object's beginning.
     template <class T>
     [[nodiscard]] const T& get() const noexcept {
         return *object<const T>();
@@ -110,7 +108,7 @@ public:
     /// The address of the object, or null if it was on the heap and has been moved away.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
-    /// Returns true if the object is exactly a T, apart from const and references.
+    /// Ignores const and references.
     template <class T>
     [[nodiscard]] bool isType() const noexcept {
         return operations_ == operationsOf<Bare<T>>;
@@ -133,7 +131,6 @@ private:
         alignas(std::max_align_t) std::byte bytes[capacity];
     };
 
-    /// Moves the object of `other` into this AnyData, which must be empty.
     void take(AnyData& other) noexcept {
         operations_ = other.operations_;
         if (operations_ == nullptr) {

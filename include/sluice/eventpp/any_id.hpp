@@ -9,7 +9,6 @@
 
 namespace sluice {
 
-/// Keeps nothing of the value.
 struct EmptyAnyStorage {
     EmptyAnyStorage() noexcept = default;
 
@@ -25,8 +24,8 @@ struct EmptyAnyStorage {
 ///     dispatcher.dispatch(Key::enter);
 ///
 /// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
-/// equal if digest and Storage are equal. If Storage has no ==, only the digests are compared for
-/// equality; if Storage has no <, only the digests are ordered.
+/// equal if digest and Storage are equal. A Storage without == is not compared for equality, and a
+/// Storage without < is not compared for order.
 ///
 /// With the default EmptyAnyStorage, values with one digest are the same event, such as 3 and 3L.
 /// For untrusted identifiers, choose a Storage that compares values, such as std::variant<int, X>.
@@ -41,7 +40,7 @@ public:
 
     AnyId() : digest_(), value_() {}
 
-    /// The constructor is implicit, so that dispatch() can be called with a value.
+    /// Implicit, so that dispatch() accepts values.
     template <class T, std::enable_if_t<!std::is_same_v<T, AnyId>, int> = 0>
     AnyId(const T& value) : digest_(digestOf(value)), value_(value) {}
 
@@ -57,7 +56,6 @@ public:
     }
     [[nodiscard]] friend bool operator!=(const AnyId& a, const AnyId& b) { return !(a == b); }
 
-    /// AnyIds are ordered by digest, and then by Storage.
     [[nodiscard]] friend bool operator<(const AnyId& a, const AnyId& b) {
         if constexpr (detail::hasLess<Storage>) {
             return a.digest_ < b.digest_ || (a.digest_ == b.digest_ && a.value_ < b.value_);

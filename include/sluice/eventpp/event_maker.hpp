@@ -8,11 +8,11 @@
 ///
 /// MoveEvent derives from Event, whose constructor receives EventType::move. MoveEvent has a
 /// default constructor, a constructor with a value for each field, `const int& getX() const`, `void
-/// setX(const int&)` and `const int& getY() const`. A field is (type, getter) or (type, getter,
-/// setter); an event has 1 to 15 fields.
+/// setX(const int&)` and `const int& getY() const`. An event has 1 to 15 fields of the form (type,
+/// getter) or (type, getter, setter).
 ///
-/// Put an argument that contains a comma into parentheses: a base, `(Base<A, B>)`, the type of a
-/// field, `((std::map<int, int>), getMap)`, several arguments for the base, `(1, 2)`. A line
+/// Put an argument that contains a comma into parentheses, such as a base `(Base<A, B>)`, a field's
+/// type `((std::map<int, int>), getMap)` or several arguments for the base `(1, 2)`. A line
 /// `template <class T>` may precede the macro.
 
 #include <utility>
@@ -70,8 +70,8 @@
     static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
                          "setter)");
 
-// COUNT counts up to 20 arguments. EACH applies a macro to each of up to 15 arguments: m is the
-// macro, s the separator, f the first argument.
+// COUNT counts up to 20 arguments. EACH applies the macro m to each of up to 15 arguments; s is the
+// separator, and f is the first argument.
 #define SLUICE_EVENT_COUNT(...)                                                                    \
     SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
                           4, 3, 2, 1, 0)
@@ -100,7 +100,7 @@
 #define SLUICE_EVENT_COMMA() ,
 #define SLUICE_EVENT_NOTHING()
 
-// BARE removes parentheses around x, if any. ENCLOSED adds parentheses around x, if there are none.
+// BARE removes the parentheses around x, if any. ENCLOSED adds parentheses if there are none.
 #define SLUICE_EVENT_BARE(x) SLUICE_EVENT_CONCAT(SLUICE_EVENT_BARE_, SLUICE_EVENT_IS_ENCLOSED(x))(x)
 #define SLUICE_EVENT_BARE_0(x) x
 #define SLUICE_EVENT_BARE_1(x) SLUICE_EVENT_SAME x

@@ -24,12 +24,12 @@ constexpr void requireComparable() noexcept {
 ///     list.append(&onNumber);
 ///     (void)sluice::removeListener(list, &onNumber);
 ///
-/// Requires callbacks with ==, such as function pointers; std::function has no ==.
+/// The Callback type needs ==. Function pointers have ==, but std::function has none.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {
     detail::requireComparable<typename Dispatcher::Callback>();
-    // If another thread has removed the listener first, tries the next equal one.
+    // Tries the next equal listener if another thread has removed the first one.
     return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
         return !(item == listener && dispatcher.removeListener(event, handle));
     });
@@ -43,7 +43,6 @@ bool removeListener(List& list, const typename List::Callback& callback) {
     });
 }
 
-/// Returns true if a listener of the event equals `listener`.
 template <class Dispatcher>
 [[nodiscard]] bool hasListener(const Dispatcher& dispatcher,
                                const typename Dispatcher::Event& event,
@@ -58,7 +57,6 @@ template <class List>
     return !list.forEachIf([&](const auto& item) { return !(item == callback); });
 }
 
-/// Returns true if the event has a listener.
 template <class Dispatcher>
 [[nodiscard]] bool hasAnyListener(const Dispatcher& dispatcher,
                                   const typename Dispatcher::Event& event) {

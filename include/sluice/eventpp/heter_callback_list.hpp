@@ -16,8 +16,8 @@ namespace sluice {
 
 /// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
 ///
-/// A callable belongs to the first prototype that it can be called with; arguments belong to the
-/// first prototype that accepts them, even by conversions. List more specific prototypes first.
+/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
+/// first prototype that accepts them, even by conversions. List specific prototypes first.
 template <class... Prototypes>
 struct HeterTuple {};
 
@@ -38,7 +38,6 @@ struct PrototypeTraits {
 
 template <class Result, class... Args>
 struct PrototypeTraits<Result(Args...)> {
-    /// The argument types that a queue stores.
     using Arguments = std::tuple<std::decay_t<Args>...>;
 
     template <class Callable>
@@ -64,7 +63,6 @@ constexpr std::size_t firstTrue(std::initializer_list<bool> values) noexcept {
     return position;
 }
 
-/// Finds the prototype of a callable or of arguments.
 template <class PrototypeList>
 struct Prototypes {
     static_assert(never<PrototypeList>,
@@ -95,8 +93,7 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The index of `Prototype` in the list. If the list lacks `Prototype`, the index of the first
-    /// prototype whose arguments `Prototype` accepts.
+    /// The index of `Prototype`, or of the first prototype whose arguments `Prototype` accepts.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});
@@ -107,7 +104,7 @@ struct Prototypes<HeterTuple<P...>> {
     }
 };
 
-/// The policies of the list for one prototype: all except Callback, which fits only one prototype.
+/// All policies except Callback, which fits only one prototype.
 template <class Policies, class Prototype>
 struct WithoutCallback : Policies {
     using Callback = std::function<Prototype>;
@@ -116,9 +113,8 @@ template <class Policies, class Prototype>
 using HeterListPolicies = std::conditional_t<isDetected<CallbackMember, Policies>,
                                              WithoutCallback<Policies, Prototype>, Policies>;
 
-/// Names one callback of one heterogeneous list, like CallbackHandle.
-///
-/// `index` is the position of the callback's prototype, or -1 in an empty handle.
+/// Names one callback of one heterogeneous list, like CallbackHandle. `index` is the position of
+/// the callback's prototype, or -1 in an empty handle.
 template <class... Handles>
 class HeterHandle {
 public:
@@ -135,7 +131,7 @@ public:
     }
     operator bool() const noexcept { return !expired(); }
 
-    /// Returns this handle, or an empty one if the callback has been removed.
+    /// Returns this handle, or an empty handle if the callback has been removed.
     [[nodiscard]] HeterHandle lock() const noexcept { return expired() ? HeterHandle() : *this; }
 
     void reset() noexcept { *this = HeterHandle(); }
@@ -165,7 +161,7 @@ private:
 
 }  // namespace detail
 
-/// Callback lists with different prototypes; a call selects the list that fits the arguments.
+/// Callback lists of different prototypes. A call selects the list that fits the arguments.
 ///
 ///     sluice::HeterCallbackList<sluice::HeterTuple<void(), void(int)>> list;
 ///     list.append([] { ... });
@@ -173,7 +169,7 @@ private:
 ///     list();    // calls the first one
 ///     list(42);  // calls the second one
 ///
-/// HeterTuple explains how the prototype is selected. Only callbacks of the same prototype have an
+/// HeterTuple explains how a prototype is selected. Only callbacks of the same prototype have an
 /// order. Thread safety, errors and performance are those of CallbackList.
 ///
 /// `Policies` may have Threading, and canContinueInvoking for the prototypes that it accepts.
@@ -206,7 +202,7 @@ public:
         return *this;
     }
     ~HeterCallbackList() {
-        // The destructor repeats, because callbacks' destructors may add callbacks.
+        // A loop, because callbacks' destructors may add callbacks.
         while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);
@@ -256,7 +252,7 @@ public:
         return withListOf(lists_, handle, removeFrom, Indexes());
     }
 
-    /// The number of callbacks that have been removed but not destroyed.
+    /// The number of removed callbacks that are not destroyed yet.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         return std::apply(
             [](const auto&... lists) { return (std::size_t{0} + ... + lists.removedSizeApprox()); },
@@ -264,7 +260,7 @@ public:
     }
 
     void clear() noexcept {
-        // The lists are cleared last, because a callback's destructor may destroy this object.
+        // Clears the lists last, because a callback's destructor may destroy this object.
         std::apply(
             [](auto&... lists) {
                 const std::tuple<typename ListFor<P>::Clearing...> all(lists...);
@@ -272,13 +268,12 @@ public:
             lists_);
     }
 
-    /// Returns true if the handle names a callback of this list. Constant time.
+    /// Constant time.
     [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
         const auto owns = [](const auto& list, const auto& own) { return list.ownsHandle(own); };
         return withListOf(lists_, handle, owns, Indexes());
     }
 
-    /// Calls f(Handle, Callback&) or f(Callback&) for each callback of one prototype.
     template <class Prototype, class F>
     void forEach(F&& f) const {
         forEachIf<Prototype>([&f](const Handle& handle, auto& callback) {
@@ -329,7 +324,7 @@ private:
         }
     }
 
-    /// Returns the result of f(list, handle in this list), or false if the handle is empty.
+    /// Returns the result of f(list, the list's handle), or false if the handle is empty.
     template <class AnyLists, class F, std::size_t... I>
     static bool withListOf(AnyLists& lists, const Handle& handle, F f, std::index_sequence<I...>) {
         const auto ask = [&f](auto& list, const auto* own) {

@@ -11,8 +11,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The common base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the
-/// mixins; void means HeterDispatcherBase.
+/// The base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the mixins, or
+/// void for HeterDispatcherBase itself.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
     : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
@@ -49,7 +49,6 @@ public:
         return this->listOf(event).insert(std::forward<C>(callback), before);
     }
 
-    /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event and a prototype.
     template <class Prototype, class F>
     void forEach(const Event& event, F&& f) const {
         if (const List* const list = this->find(event)) {
@@ -64,8 +63,9 @@ public:
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of the event `first`, or of the event from getEvent(). With
-    /// ArgumentPassingIncludeEvent, all arguments select the prototype, else all but `first`.
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. All
+    /// arguments except `first` select the prototype; with ArgumentPassingIncludeEvent, all
+    /// arguments do.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {
@@ -92,7 +92,7 @@ protected:
     }
 
 private:
-    /// The event is one of the arguments, so mixins may change the event before the look-up.
+    /// Mixins may change the event before the look-up, because the event is one of the arguments.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {
@@ -106,7 +106,7 @@ private:
 
 }  // namespace detail
 
-/// Calls the listeners of an event; the arguments may have several prototypes.
+/// An EventDispatcher for arguments of several prototypes.
 ///
 ///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
 ///     sluice::HeterEventDispatcher<int, Prototypes> dispatcher;
@@ -116,8 +116,8 @@ private:
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
 /// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
-/// precedes the arguments; with ArgumentPassingIncludeEvent, it is one of the arguments. Everything
-/// else is as in EventDispatcher.
+/// precedes the arguments; with ArgumentPassingIncludeEvent, it is one of the arguments. All other
+/// behaviour is that of EventDispatcher.
 ///
 /// `Policies` are those of EventDispatcher without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

@@ -14,7 +14,6 @@ namespace sluice {
 
 namespace detail {
 
-/// An event with the arguments of the prototype that enqueue() has selected.
 template <class Event, class PrototypeList>
 struct HeterQueuedEvent;
 
@@ -41,7 +40,6 @@ void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
     visitOneOf<P...>(queued, f, std::index_sequence_for<P...>());
 }
 
-/// HeterEventQueue without the mixins.
 template <class EventType, class PrototypeList, class Policies>
 class HeterQueueBase
     : public QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies,
@@ -61,9 +59,9 @@ public:
 
     using Base::Base;
 
-    /// Queues the event `first`, or the event that getEvent() returns. The first prototype that
-    /// accepts the arguments is used; with ArgumentPassingIncludeEvent, `first` is one of the
-    /// arguments. If the queue is closed or full, returns false and leaves the arguments unchanged.
+    /// Queues the event `first`, or the event that getEvent() returns. Selects the prototype like
+    /// dispatch(). If the queue is closed or full, returns false and leaves the arguments
+    /// unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {
@@ -83,9 +81,9 @@ public:
         }
     }
 
-    /// For the first prototype whose arguments the predicate accepts, dispatches the events for
-    /// which predicate(args...) is true; the others stay in front of later ones. If no event is
-    /// dispatched, processIf() tries the next such prototype.
+    /// Dispatches the events for which predicate(args...) is true; the others stay in front of
+    /// later events. Only events of the first prototype whose arguments the predicate accepts are
+    /// tested. If no event is dispatched, processIf() tries the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
@@ -136,8 +134,8 @@ private:
 
 }  // namespace detail
 
-/// A HeterEventDispatcher with a queue in front of it: events with arguments of several prototypes
-/// wait until a thread dispatches them.
+/// A HeterEventDispatcher with a queue: events with arguments of several prototypes wait until a
+/// thread dispatches them.
 ///
 ///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
 ///     sluice::HeterEventQueue<int, Prototypes> queue;
@@ -145,10 +143,10 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// All events are in one queue, and each event takes as much memory as the arguments of the largest
-/// prototype. Everything else is as in EventQueue.
+/// All events are in one queue. Each event takes as much memory as the arguments of the largest
+/// prototype. All other behaviour is that of EventQueue.
 ///
-/// `Policies` are those of HeterEventDispatcher, and QueueList.
+/// `Policies` may have QueueList and the members of HeterEventDispatcher's policies.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>,
@@ -164,7 +162,7 @@ public:
 
 namespace void_enqueue {
 
-/// A HeterEventQueue whose enqueue() returns nothing, as eventpp::HeterEventQueue.
+/// Like eventpp::HeterEventQueue, whose enqueue() returns nothing.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>> {

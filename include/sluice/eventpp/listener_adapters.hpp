@@ -17,7 +17,7 @@ inline constexpr bool
                  std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
         !std::is_same_v<To, From>;
 
-/// Prepares an argument for a static_cast to To. For a reference, returns an lvalue, because a
+/// Prepares an argument for a static_cast to To. Returns an lvalue for a reference type, because a
 /// temporary does not cast to a derived class.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
@@ -66,14 +66,14 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 
 }  // namespace detail
 
-/// A listener whose parameter types differ from those of its list; made by argumentAdapter().
+/// A listener whose parameter types differ from those of its list.
 ///
 ///     void onKey(const KeyEvent& event);
 ///     sluice::CallbackList<void(const Event&)> list;
 ///     list.append(sluice::argumentAdapter(onKey));
 ///     list(KeyEvent{'q'});  // this list is called with key events only
 ///
-/// Each argument is converted by static_cast, which does not check the argument's type. Each
+/// Arguments are converted by static_cast, which does not check their dynamic type. A
 /// std::shared_ptr, by value or by const reference, is converted by std::static_pointer_cast.
 template <class Func, class Prototype>
 struct ArgumentAdapter {
@@ -90,8 +90,8 @@ struct ArgumentAdapter {
     Func func;
 };
 
-/// The prototype is known for a function pointer or a wrapper such as std::function. For other
-/// callables, write `argumentAdapter<Prototype>(callable)`.
+/// For callables other than function pointers and wrappers such as std::function, write
+/// `argumentAdapter<Prototype>(callable)`.
 template <template <class> class Func, class R, class... Args>
 [[nodiscard]] ArgumentAdapter<Func<R(Args...)>, R(Args...)> argumentAdapter(Func<R(Args...)> func) {
     return ArgumentAdapter<Func<R(Args...)>, R(Args...)>(std::move(func));
@@ -107,7 +107,7 @@ template <class R, class... Args>
     return ArgumentAdapter<R (*)(Args...), R(Args...)>(func);
 }
 
-/// A listener for some events of a list: it calls a function only if a condition is true.
+/// A listener that calls a function only if a condition is true.
 ///
 ///     sluice::CallbackList<void(int)> list;
 ///     list.append(sluice::conditionalFunctor([](int level) { std::printf("low: %d\n", level); },

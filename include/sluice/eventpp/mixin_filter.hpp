@@ -22,7 +22,7 @@ struct FilterPrototypeOf<HeterTuple<P...>> {
     using Type = HeterTuple<typename FilterPrototypeOf<P>::Type...>;
 };
 
-/// Filters have the threading policy of the dispatcher and none of its other policies.
+/// Filters have only the dispatcher's Threading, and none of its other policies.
 template <class T>
 struct FilterPolicies {
     using Threading = T;
@@ -36,9 +36,9 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// A filter receives every event, even one without listeners, and may change the arguments. Filters
-/// run in the order of their addition, in a queue when it processes the event. The first filter
-/// that returns false or throws ends the dispatch. Copies of the dispatcher have the same filters.
+/// A filter receives every event, even without listeners, and may change the arguments. Filters run
+/// in the order of addition, in a queue when it processes the event. The first filter that returns
+/// false or throws ends the dispatch. Copies of a dispatcher have the same filters.
 ///
 /// Thread safety: as for a CallbackList with the dispatcher's Threading.
 template <class Base>
@@ -58,7 +58,7 @@ public:
     /// Returns false if the handle names no filter of this object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
-    /// The dispatcher calls mixinBeforeDispatch(). Returns true if all filters let the event pass.
+    /// Called by the dispatcher. Returns true if all filters let the event pass.
     template <class... Args>
     bool mixinBeforeDispatch(Args&... args) const {
         return filters_.empty() ||
@@ -74,8 +74,8 @@ private:
     FilterList filters_;
 };
 
-/// The MixinFilter of a heterogeneous dispatcher or queue. A filter sees the events of one
-/// prototype, the first whose arguments it accepts as references.
+/// The MixinFilter of a heterogeneous dispatcher or queue. A filter belongs to the first prototype
+/// whose arguments it accepts as references, and receives only the events of this prototype.
 ///
 ///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
 ///     using Prototypes = sluice::HeterTuple<void(), void(int)>;

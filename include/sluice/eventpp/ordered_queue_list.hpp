@@ -23,10 +23,10 @@ struct OrderedQueueListCompare {
 ///
 /// Equal events keep the order of arrival. Overflow::dropOldest is a set-up error, because the list
 /// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
-/// `arguments`. begin() and end() only name the two ends for splice() and are no iterators.
+/// `arguments`. begin() and end() are no iterators, but arguments for splice().
 ///
-/// Performance: the queue's lock is held during one comparison for an event that belongs to the
-/// end, and about log2(n) for other events. If Compare throws, no item is lost.
+/// Performance: an event that belongs to the end takes one comparison under the queue's lock, and
+/// other events take about log2(n). If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:
@@ -45,7 +45,7 @@ public:
 
     /// Takes all items of the other list, and puts them in front of equal items or behind them.
     void splice(End where, OrderedQueueList& other) {
-        if (tree_.size() < other.tree_.size()) {  // moves the fewer ones
+        if (tree_.size() < other.tree_.size()) {  // moves the items of the shorter list
             swap(other);
             where = where == End::front ? End::back : End::front;
         }
@@ -65,13 +65,13 @@ public:
 
 private:
     struct Slot {
-        // Items are mutable: elements of a tree are constant, but the queue fills and clears items.
+        // Mutable, because elements of a tree are constant, but the queue fills and clears items.
         mutable Item item{};
         // While true, the slot equals all others, so that its insertion calls no Compare.
         mutable bool isLoose = false;
     };
 
-    // Items that the queue has used are empty, and precede all others.
+    // Items that the queue has used are empty, and precede all other items.
     struct Before {
         bool operator()(const Slot& a, const Slot& b) const {
             if (a.isLoose || b.isLoose) {
@@ -85,7 +85,7 @@ private:
     using Tree = std::multiset<Slot, Before>;
     using Place = typename Tree::const_iterator;
 
-    /// take() finds the place first: if Compare throws, nothing has changed.
+    /// Finds the place before the first change, so that an exception of Compare changes nothing.
     void take(End where, OrderedQueueList& other, Place slot) {
         const bool isFront = where == End::front;
         Place place = isFront ? tree_.cbegin() : tree_.cend();

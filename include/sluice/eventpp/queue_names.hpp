@@ -16,8 +16,8 @@ namespace sluice {
 
 namespace detail {
 
-/// A queue whose enqueue() returns nothing, as in eventpp. Only a bool result is dropped; a mixin's
-/// enqueue() may return another type.
+/// A queue whose enqueue() returns nothing, as in eventpp. Only a bool result is dropped, because a
+/// mixin's enqueue() may return another type.
 template <class Queue>
 class VoidEnqueue : public Queue {
     template <class Result>
@@ -40,8 +40,8 @@ public:
 
 namespace void_enqueue {
 
-/// An EventQueue whose enqueue() returns nothing, as eventpp::EventQueue. The class has the name of
-/// its base, because derived classes call their base `EventQueue`.
+/// Like eventpp::EventQueue, whose enqueue() returns nothing. The class has the name of its base,
+/// because derived classes call their base `EventQueue`.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
     using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;
@@ -53,13 +53,13 @@ public:
 }  // namespace void_enqueue
 
 /// The names of eventpp's fork. A queue whose QueueList is a std::list stores events in blocks of
-/// nodes, which are as fast.
+/// nodes, which are as fast as a pool.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// The policies of eventpp's fork for a fast shared queue; the default policies are as fast.
+/// The policies of eventpp's fork for a fast shared queue. The default policies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

@@ -18,8 +18,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The functions of a remover. Each calls Self::add(put, listener, options...), which makes a
-/// callback from the listener and calls put(target, callback).
+/// The functions of a remover. Each function calls Self::add(put, listener, options...), which
+/// makes a callback from the listener and calls put(target, callback).
 template <class Self, class Target>
 class Adders {
     static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||
@@ -28,8 +28,6 @@ class Adders {
 
 public:
     using Handle = typename Target::Handle;
-
-    // For a callback list.
 
     template <class Listener, class... Options>
     Handle append(Listener&& listener, Options&&... options) {
@@ -54,8 +52,6 @@ public:
         };
         return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
-
-    // These functions are for dispatchers and queues.
 
     template <class Listener, class... Options, class T = Target>
     Handle appendListener(const typename T::Event& event, Listener&& listener,
@@ -90,11 +86,11 @@ private:
 
 enum class Turn : unsigned char { none, usual, last };
 
-/// A listener that removes itself: its Gate decides for each call whether the listener runs, and
+/// A listener that removes itself. For each call, its Gate decides whether the listener runs, and
 /// whether for the last time. Copies of a target share the listener.
 ///
 /// Threads may call the listener before the adding thread has its handle. The adding thread and the
-/// thread of the last call both mark `state_`; the later thread removes the listener.
+/// thread of the last call both mark `state_`, and the later one removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -114,7 +110,7 @@ public:
         std::invoke(listener_, std::forward<Args>(args)...);
     }
 
-    /// The thread that added the listener calls added() once.
+    /// Called once by the thread that added the listener.
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;
@@ -145,7 +141,7 @@ private:
     std::atomic<State> state_{State::adding};
 };
 
-/// Adds a SelfRemoving listener. A null listener is not added.
+/// Adds a SelfRemoving listener, unless the listener is null.
 template <class Gate, class Target, class Put, class Listener, class... GateArgs>
 typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener&& listener,
                                         GateArgs&&... gate) {
@@ -168,7 +164,7 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 
 }  // namespace detail
 
-/// A ScopedRemover removes its listeners when it is destroyed.
+/// Removes its listeners when it is destroyed.
 ///
 ///     class Display {
 ///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // the last member
@@ -179,12 +175,13 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 /// Use ScopedConnection for a single listener.
 ///
 /// Thread safety: any thread, including listeners, may add, remove and call reset(). All other
-/// members need exclusive access to the remover. The target may be destroyed first, except before
-/// removeListener(); no other thread may destroy, move or swap the target during a call.
+/// members need exclusive access to the remover. The target may be destroyed before the remover,
+/// but not before a call of removeListener(). No other thread may destroy, move or swap the target
+/// during a call.
 ///
-/// Errors: without a target, adding asserts in debug builds and returns an empty handle in others.
+/// Errors: adding without a target fails an assertion; release builds return an empty handle.
 ///
-/// Performance: removing a single listener is linear in the number of the remover's listeners.
+/// Performance: removing a listener is linear in the number of the remover's listeners.
 template <class Target>
 class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
     friend detail::Adders<ScopedRemover, Target>;
@@ -216,11 +213,11 @@ public:
     /// Removes all listeners that this remover has added, and keeps the target.
     void reset() {
         for (const Handle& handle : takeAll()) {
-            handle.remove();  // without the lock: a listener's destructor is the user's code
+            handle.remove();  // without the lock, because a listener's destructor is user code
         }
     }
 
-    /// Sets the target. If the target changes, the listeners in the old target are removed.
+    /// Sets the target. If the target changes, removes the listeners from the old target.
     void setDispatcher(Target& dispatcher) { setTarget(dispatcher); }
     void setCallbackList(Target& list) { setTarget(list); }
 
@@ -254,8 +251,8 @@ private:
 
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Before the memory grows, drops listeners that were removed elsewhere and doubles the
-        // capacity, so that keep() takes constant time on average.
+        // Drops listeners that were removed elsewhere before it doubles the capacity, so that
+        // keep() takes constant time on average.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),
@@ -284,7 +281,7 @@ private:
     std::vector<Handle> handles_;
 };
 
-/// Adds listeners that remove themselves after a number of calls; made by counterRemover().
+/// Adds listeners that remove themselves after a number of calls.
 ///
 ///     sluice::EventDispatcher<int, void()> dispatcher;
 ///     sluice::counterRemover(dispatcher).appendListener(7, [] { std::puts("seven"); }, 2);
@@ -292,9 +289,9 @@ private:
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
-/// removed before its last call, and runs exactly as often as requested, even if several threads
-/// call it. A call that throws also counts. Copies of the target share the count, but only the
-/// target removes the listener. While a copy is called, no other thread may destroy the target.
+/// removed before its last call. The number is exact even if several threads call the listener. A
+/// call that throws also counts. Copies of the target share the count, but only the target removes
+/// the listener. While a copy is called, no other thread may destroy the target.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
@@ -332,7 +329,7 @@ template <class Target>
     return CounterRemover<Target>(target);
 }
 
-/// Adds listeners that remove themselves when a condition is true; made by conditionalRemover().
+/// Adds listeners that remove themselves when a condition is true.
 ///
 ///     sluice::CallbackList<void(int)> list;
 ///     sluice::conditionalRemover(list).append([](int left) { std::printf("%d left\n", left); },
@@ -340,8 +337,8 @@ template <class Target>
 ///     list(1);
 ///     list(0);  // calls the listener for the last time
 ///
-/// The condition is the last argument of each function. Each call evaluates the condition first,
-/// with the arguments as lvalues if the condition takes them, otherwise without arguments. If the
+/// The condition is the last argument of each function. Each call first evaluates the condition,
+/// with the arguments as lvalues or, if the condition does not take them, without arguments. If the
 /// condition is true, the listener is removed and called for the last time. If the condition
 /// throws, the listener stays and is not called.
 template <class Target>

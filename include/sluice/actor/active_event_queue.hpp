@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-/// An EventQueue with its own thread, which calls listeners. Listeners may be added at run time.
+/// An EventQueue with its own thread, which calls the listeners.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
@@ -24,11 +24,11 @@ namespace sluice {
 /// If the handlers are known at compile time, use ActiveObject, which is several times faster and
 /// has priorities and a bounded mailbox.
 ///
-/// Thread safety: that of EventQueue. Any thread may call start(), stop(), stopAfterDrain() and
-/// join(); a listener must not call the destructor, nor std::exit() if the queue is static.
+/// Thread safety: as for EventQueue. Any thread may call start(), stop(), stopAfterDrain() and
+/// join(). A listener must not destroy the queue, not even by std::exit() if the queue is static.
 ///
-/// Errors: an exception of a listener is counted, and only ends the dispatch of its event. The
-/// destructor stops the queue and waits for the running listener.
+/// Errors: if a listener throws, the queue counts the failure and continues with the next event.
+/// The destructor stops the queue and waits for the running listener.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class ActiveEventQueue : public EventQueue<Event, Prototype, Policies> {
     using Queue = EventQueue<Event, Prototype, Policies>;
@@ -48,7 +48,7 @@ public:
     }
 
     /// Starts the thread. Returns false if the queue was started or stopped before. If the system
-    /// refuses a thread, start() fails as setupError() describes and leaves the queue unchanged.
+    /// refuses a thread, start() calls setupError() and leaves the queue unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -85,8 +85,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);  // acquired before, by drainFor()
     }
 
-    /// Waits until the thread has ended; stop() or stopAfterDrain() must make it end. In a
-    /// listener, returns false without waiting.
+    /// Waits until stop() or stopAfterDrain() has ended the thread. In a listener, returns false
+    /// without waiting.
     bool join() {
         if (isHere()) {
             return false;

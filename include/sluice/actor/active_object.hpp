@@ -40,7 +40,8 @@ public:
             options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
-    /// Constructs a T in its slot of the mailbox. A refused post leaves the arguments untouched.
+    /// Constructs a T in a slot of the mailbox. If the post is refused, the arguments are
+    /// untouched.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -52,14 +53,14 @@ public:
         });
     }
 
-    /// Posts without waiting, whatever the overflow policy.
+    /// Like post(), but never waits.
     template <class T, class Options = PublishOptions>
     SendResult tryPost(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Waits for a free slot for at most `timeout`, whatever the overflow policy, except in a
-    /// handler or before the start.
+    /// Like post(), but waits for a free slot for at most `timeout`. Does not wait in a handler or
+    /// before the start.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -75,7 +76,6 @@ public:
         // Relaxed: value only.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
     }
-    /// Returns true if later posts return `closed`.
     [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
     [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return mailbox_.sizeApprox(); }
@@ -90,7 +90,7 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// While a Serving exists, the thread that created the Serving is the object's thread.
+    /// Makes the calling thread the object's thread while the Serving exists.
     struct Serving {
         // Relaxed, both: value only.
         explicit Serving(Posting& o) noexcept : object(o) {
@@ -103,7 +103,7 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Posts before the start must not wait, because no thread would make room.
+    /// Posts before the start must not wait, because no thread would free a slot.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
@@ -117,7 +117,7 @@ protected:
     InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
-    /// Publishes a message unless its type has reached maxInFlight; the mailbox counts refusals.
+    /// Publishes a message unless its type has reached maxInFlight.
     template <class T, class Options, class Publish>
     SendResult admit([[maybe_unused]] const Options& options, const Publish& publish) {
         if constexpr (Traits::template maxInFlight<T> == 0) {
@@ -141,8 +141,8 @@ private:
 
 namespace sluice {
 
-/// An object with its own thread that handles its messages one at a time, so its members need no
-/// lock. Any thread may post to an active object.
+/// An object whose own thread handles its messages one at a time, so its members need no lock. Any
+/// thread may post messages to the object.
 ///
 ///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
 ///     public:
@@ -153,20 +153,20 @@ namespace sluice {
 ///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
-/// Use ActiveObject for a program part with its own state, PooledObject for many objects with short
-/// handlers, ActiveEventQueue for handlers added at run time, Bus for parts that share a thread.
+/// Use PooledObject for many objects with short handlers. Use ActiveEventQueue for handlers added
+/// at run time. Use Bus for parts of a program that share a thread.
 ///
-/// Order: as for Bus. A due timer of high priority fires before the next message. Other timers are
-/// checked when the queued messages have been handled, or when a timer of high priority fires.
+/// Order: as for Bus. A due timer of high priority fires before the next message. Other due timers
+/// fire after the queued messages, or together with a timer of high priority.
 ///
-/// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// destroys the object, after join() or before start(); handlers must not destroy it: see Running.
+/// Thread safety: any thread and the object's own handlers may call every function. The object may
+/// be destroyed after join() or before start(), but not by its own handlers: see Running.
 ///
 /// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
-/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. At
-/// its end, the thread calls the class's `ended()`, if any.
+/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure.
+/// Before the thread ends, it calls the class's `ended()`, if any.
 ///
-/// Performance: a post costs as much as a publication to a bus. The object contains all its memory.
+/// Performance: a post costs as much as Bus::publish(). The mailbox is part of the object.
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<
@@ -192,7 +192,7 @@ public:
     // ---- The thread
 
     /// Starts the thread. Returns false if the object was started or stopped before. If the system
-    /// refuses a thread, start() fails as setupError() describes and leaves the object unchanged.
+    /// refuses a thread, start() calls setupError() and leaves the object unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -220,8 +220,8 @@ public:
     }
 
     /// Makes later posts return `closed`, and waits until queued messages are handled. After the
-    /// deadline, or if the object was never started, calls stop() and returns false. In its own
-    /// handler, returns false without waiting; the object stops when all messages are handled.
+    /// deadline, or if the object was never started, calls stop() and returns false. In a handler
+    /// of the object, returns false without waiting; the object ends when all messages are handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         mailbox_.close();
         lifecycle_.changed().notifyAll();  // wakes a wait before a restart
@@ -236,8 +236,8 @@ public:
         return !mailbox_.isStopped();
     }
 
-    /// Waits until the thread has ended; stop() or stopAfterDrain() must make it end. In a handler
-    /// of the object, returns false without waiting.
+    /// Waits until stop() or stopAfterDrain() has ended the thread. In a handler of the object,
+    /// returns false without waiting.
     bool join() {
         if (isHere()) {
             return false;
@@ -271,7 +271,7 @@ public:
         }
         return progress;
     }
-    /// Returns true if the thread is handling messages, not waiting for them.
+    /// Returns false while the thread waits for messages.
     [[nodiscard]] bool isAwake() const noexcept { return turns_.get() % 2 != 0; }
     /// The number of exceptions thrown by handlers or `restart()`.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
@@ -298,12 +298,12 @@ protected:
         }
     }
 
-    /// The mailbox, for LastValue<T, MailboxBus> members, whose handlers run like handle().
+    /// The mailbox, for LastValue<T, MailboxBus> members of Derived.
     [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
     /// Handles queued messages and due timers on the calling thread, for tests of an object that is
-    /// never started. Returns the number of handler calls, or 1 if a handler throws, which ends the
-    /// batch. If coroutines may still wait, call stop() before the destructor.
+    /// never started. Returns the number of handler calls. If a handler throws, the call ends and
+    /// returns 1. If coroutines may still wait, call stop() before the destructor.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -313,7 +313,7 @@ protected:
 private:
     using Posting::mailbox_;
 
-    /// Calls the message's handler. Timer messages are not posted and not counted by maxInFlight.
+    /// Calls the handler of a message. Messages of timers do not count for maxInFlight.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -373,7 +373,6 @@ private:
         turns_.add(1);
     }
 
-    /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
     void awaitWork() {
         turns_.add(1);  // asleep
         (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerChanges(); });
@@ -406,8 +405,7 @@ private:
         return count;
     }
 
-    /// Calls `handling`, which calls handlers. If a handler throws, handles the failure and returns
-    /// 1.
+    /// Calls handling(). If a handler throws, acts according to Traits::onFailure and returns 1.
     template <class Handling>
     std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -428,7 +426,6 @@ private:
     }
 
 #if defined(__cpp_exceptions)
-    /// Called in the catch block.
     void failed() noexcept {
         failures_.add(1);
         detail::notifyFailure(derived());
@@ -462,7 +459,7 @@ private:
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;
-    /// Grows by 1 at each sleep and wake-up of the thread; an odd number means awake.
+    /// Incremented when the thread falls asleep or wakes up; an odd number means awake.
     SingleWriterCounter<Platform> turns_;
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread

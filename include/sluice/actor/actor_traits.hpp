@@ -20,40 +20,39 @@ enum class OnFailure : unsigned char {
 struct ObjectTraits {
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
-    // With OnFailure::restart, a failure stops the object if it was restarted restartLimit times
+    // With OnFailure::restart, a failure stops the object if restartLimit restarts have happened
     // within the last restartPeriod.
     static constexpr unsigned restartLimit = 3;
     static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
-    /// The wait before a restart, which doubles with each earlier restart in the period.
+    /// The delay before a restart. Each earlier restart in the period doubles the delay.
     static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 
     /// The maximum number of simultaneous timers, which are stored in the object. A cancelled timer
-    /// occupies a place until the object's thread sees the cancellation.
+    /// counts until the object's thread has processed the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
-    /// The maximum number of unhandled messages of a type; 0 means no limit. If the limit is
-    /// reached, posts return `full`, whatever the overflow policy. Messages of a type with a limit
-    /// neither expire nor are dropped, so `expiry` and dropOldest are not for such objects.
+    /// The maximum number of unhandled messages of a type; 0 means no limit. At the limit, posts
+    /// return `full` with every overflow policy. Must not be combined with `expiry` or dropOldest.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 
     /// The maximum number of simultaneous coroutines; needs <sluice/actor/coroutine.hpp>.
     static constexpr std::size_t maxCoroutines = 0;
-    /// Enables waiting for a free slot in awaitPost(), and in postFor() of a PooledObject.
+    /// Enables awaitPost(), and postFor() of a PooledObject.
     static constexpr bool awaitedPosts = false;
 
     /// Enables the measurements of handlerTimes(), which cost two clock readings per message.
     static constexpr bool handlerTimes = false;
 };
 
-/// The traits of an active object: those of a bus, such as BareBusTraits, and those of all objects.
+/// The traits of an active object. MailboxTraits are the traits of a bus, such as BareBusTraits.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, ObjectTraits {
-    /// The room of the mailbox, which is part of the object: see FullBusTraits::depth.
+    /// The capacity of the mailbox, in messages: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
-    /// Returns false on threads that run handlers, which must not wait for a free slot.
+    /// Returns false in handlers, because a handler must not wait for a free slot.
     static bool mayWait() noexcept { return !HandlerThread<StdPlatform>::isHere(); }
 
     // A mailbox has no subscriptions, so its handler tables are as small as possible.

@@ -99,7 +99,6 @@ private:
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
     }
-    /// Posts the message, or waits for a free slot.
     bool isDone() override {
         for (;;) {
             const std::uint32_t seen = post_.object.roomWaiters().notifications();
@@ -111,7 +110,6 @@ private:
             }
         }
     }
-    /// Returns false if another thread has woken the coroutine.
     bool giveUp() override { return post_.object.roomWaiters().remove(wait_); }
 
     PostToAwait<Target, T> post_;
@@ -122,8 +120,8 @@ private:
 
 }  // namespace detail
 
-/// The result of an object's coroutine, which lets a handler wait while its object handles other
-/// messages (C++20). The destructor ends a coroutine that was not started.
+/// The return type of an object's coroutine (C++20). While a coroutine waits, its object handles
+/// other messages. The destructor destroys a coroutine that was not started.
 ///
 ///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
 ///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
@@ -136,21 +134,21 @@ private:
 ///         }
 ///     };
 ///
-/// Use a coroutine for a handler that needs a reply, or room in another object's mailbox, because
-/// Future::get() would block the thread. A coroutine is a member function of an object whose traits
-/// set maxCoroutines; it takes its arguments by value, and a handler starts it with run(). A
-/// coroutine continues on the object's thread, between two handlers.
+/// Use a coroutine if a handler must wait for a reply, or for a free slot in another mailbox. A
+/// coroutine is a member function that takes its arguments by value. The traits of its object set
+/// maxCoroutines. A handler starts a coroutine with run(). The coroutine continues on the object's
+/// thread, between two handlers.
 ///
-/// co_await `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>. co_await
-/// `awaitPost(message, timeout)` gives a SendResult, and needs an object whose traits set
+/// co_await `request<Reply>(question, timeout)` returns an Expected<Reply, RequestError>. co_await
+/// `awaitPost(message, timeout)` returns a SendResult; the traits of the receiving object must set
 /// awaitedPosts. Timeouts use the clock of the coroutine's object.
 ///
-/// Errors: run() returns false for a closed object, or if Traits::maxCoroutines coroutines exist.
-/// An exception of a coroutine counts as an exception of a handler. The object destroys waiting
-/// coroutines before it calls `ended()`. With g++ 12, give a message a name or a constructor: an
-/// unnamed aggregate in a co_await expression is destroyed twice.
+/// Errors: run() returns false if the object is closed, or if Traits::maxCoroutines coroutines
+/// exist. An exception of a coroutine counts as an exception of a handler. The object destroys
+/// waiting coroutines before it calls `ended()`. With g++ 12, an unnamed aggregate in a co_await
+/// expression is destroyed twice, so give the message a name or a constructor.
 ///
-/// Performance: one allocated frame per coroutine, and one allocated block per request.
+/// Performance: allocates one frame per coroutine and one block per request.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept

@@ -15,22 +15,22 @@ namespace sluice {
 
 /// The settings of an executor.
 struct ExecutorOptions {
-    /// The size of the largest message, including about 32 bytes for the mailbox.
+    /// The maximum size of a message in bytes, including about 32 bytes for the mailbox.
     std::size_t messageSize = 128;
     /// The largest alignment of a message, which must be a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// The maximum number of queued messages of all objects together. Above 1,024 messages, each
-    /// thread may cache memory for 129 of them: see BlockPool.
+    /// The maximum number of queued messages of all objects together. If this number is above
+    /// 1,024, each thread may cache memory for 129 messages: see BlockPool.
     std::size_t maxMessages = 65536;
 };
 
-/// An object with messages, which is in the schedule at most once.
+/// An object that an executor runs. An executor schedules each task at most once at a time.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
     ExecutorTask& operator=(const ExecutorTask&) = delete;
 
-    /// Handles some messages, and schedules the object again if messages remain.
+    /// Handles a batch of messages, and schedules the object again if messages remain.
     void run() { run_(*this); }
 
     // The neighbours of a scheduled task, written by the executor.
@@ -45,13 +45,13 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// A time with the task's number, which orders alarms of the same time.
+/// The time of an alarm, and the number of its task, which orders alarms of the same time.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
 /// An object with an alarm for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. Returns true if the object must be scheduled.
+    /// Makes the object check its timers. Returns true if the caller must schedule the object.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.
@@ -68,26 +68,25 @@ private:
 };
 
 /// Runs objects that share threads, each object on one thread at a time: see ThreadPool and
-/// ManualExecutor. PooledObject::start() selects the executor of an object. Destroying an executor
-/// before its objects have ended terminates the program with a message.
+/// ManualExecutor. If an executor is destroyed before its objects have ended, the program
+/// terminates with a message.
 class Executor : public detail::HandlerWait {
 public:
     /// Schedules a task that has received its first message. Any thread may call schedule().
     virtual void schedule(ExecutorTask& task) = 0;
-    /// Schedules a task behind all others; called by the thread that has run the task.
+    /// Schedules a task behind all others. The thread that runs the task calls scheduleLast().
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the time at which the executor wakes the task; TimePoint::max() means never. The thread
-    /// that runs the task calls setAlarm().
+    /// Sets the time at which the executor wakes the task; TimePoint::max() means never. Only the
+    /// thread that runs the task calls setAlarm() and removeAlarm().
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// Removes a task's alarm, which then cannot fire. The thread that runs the task calls
-    /// removeAlarm().
+    /// Removes a task's alarm, which then cannot fire.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task), which precedes notifyEnd(); returns false at the deadline.
+    /// Waits until hasEnded(task) returns true. Returns false at the deadline.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         const auto isOver = [&] { return hasEnded(task); };
         if (isManual()) {

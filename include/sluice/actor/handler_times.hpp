@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// The number and durations of an object's handler calls. Without Traits::handlerTimes, all
-/// durations are zero. The values of a running object may belong to different moments.
+/// durations are zero. While the object runs, the values may be inconsistent with each other.
 struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handlers that have run, also for timers
     std::chrono::nanoseconds inHandlers{0};
@@ -23,7 +23,7 @@ struct HandlerTimes {
 
 namespace detail {
 
-/// The maximum of durations, and their sum up to Nanoseconds::max(). One thread calls add().
+/// The maximum and the saturating sum of durations. Only one thread may call add().
 template <class Platform>
 class DurationBook {
     using Nanoseconds = std::chrono::nanoseconds;
@@ -54,7 +54,7 @@ private:
     Number longest_;
 };
 
-/// Calls and counts the handlers of one object on its thread; measures them if the traits say so.
+/// Calls and counts the handlers of one object. With Traits::handlerTimes, also measures them.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

@@ -23,13 +23,13 @@ namespace sluice {
 ///     executor.runAll();
 ///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
 ///
-/// Order: the seed decides which object with messages each step runs. The same seed and the same
-/// posts give the same run. A step handles at most Traits::batch messages of its object.
+/// Order: each step runs a random object with messages, and handles at most Traits::batch messages.
+/// The same seed and the same posts give the same order.
 ///
-/// Waits: join(), stopAfterDrain() and postFor() of an object, and get() of a request to it, run
-/// the objects and advance the clock until the wait ends or its deadline is reached.
+/// Waits: join(), stopAfterDrain(), postFor() and Future::get() run the objects and advance the
+/// clock until the wait ends or its deadline is reached.
 ///
-/// Thread safety: a single thread calls all functions, including posts to the objects and stop().
+/// Thread safety: a single thread must call all functions of the executor and of its objects.
 class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
@@ -84,7 +84,7 @@ public:
         return true;
     }
 
-    /// Calls step() until no object has messages, at most `atMost` times. Returns their number.
+    /// Calls step() until no object has messages, but at most `atMost` times. Returns the steps.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
         while (steps < atMost && step()) {
@@ -93,8 +93,8 @@ public:
         return steps;
     }
 
-    /// Runs all objects, advances the clock to the next timer and repeats, until the clock has
-    /// advanced by `time`. A handler must not call runFor().
+    /// Runs all objects and advances the clock from timer to timer, by `time` in total. A handler
+    /// must not call runFor().
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);
@@ -105,11 +105,10 @@ public:
     }
 
 private:
-    /// lastTime is half of the range, so that the difference from a past time does not overflow.
+    /// Half of the range of the clock, so that differences between times do not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
 
-    /// Advances the clock to the earliest alarm and wakes its tasks. Returns false if the earliest
-    /// alarm is later than `end`.
+    /// Returns false if the earliest alarm is later than `end`.
     bool wakeDue(TimePoint end) {
         const TimePoint earliest = alarms_.earliest();
         if (earliest > std::min(end, lastTime)) {

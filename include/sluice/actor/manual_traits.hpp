@@ -35,8 +35,8 @@ private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that one thread runs by hand: a wait with a deadline fails
-/// immediately. A wait without a deadline terminates the program, as no other thread could end it.
+/// The wait strategy of objects that a test runs on one thread. A wait with a deadline fails
+/// immediately. A wait without a deadline terminates the program, because no thread could end it.
 template <class Platform>
 class ManualWait {
 public:
@@ -63,7 +63,7 @@ struct ManualPlatform : Base {
     using Clock = ManualClock<Tag>;
 };
 
-/// The traits of an active object that a test runs by hand, with a clock that the test advances.
+/// The traits of an active object that a test runs with handleQueued() and a ManualClock.
 template <class Base = ActorTraits, class Tag = void>
 struct ManualTraits : Base {
     using Platform = ManualPlatform<typename Base::Platform, Tag>;

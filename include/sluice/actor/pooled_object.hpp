@@ -25,8 +25,8 @@
 
 namespace sluice::detail {
 
-/// The restart time of an object on an executor. Before its restart, the object handles no message
-/// and blocks no thread. Any thread may call restarts(); the object's thread calls the rest.
+/// The planned restart of an object on an executor. Any thread may call restarts(); only the
+/// object's thread may call the other functions.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -67,7 +67,7 @@ private:
     SingleWriterCounter<typename Traits::Platform> restarts_;
 };
 
-/// Fails to compile for traits that an object on an executor cannot honour.
+/// Fails to compile for traits that an object on an executor does not support.
 template <class Base, class Traits>
 constexpr bool arePooledTraits() noexcept {
     constexpr bool areDerived = std::is_base_of_v<Base, Traits>;
@@ -96,7 +96,6 @@ constexpr bool arePooledTraits() noexcept {
     return areDerived;
 }
 
-/// True if an object on an executor needs an alarm.
 template <class Traits>
 inline constexpr bool hasAlarm =
     Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
@@ -105,7 +104,6 @@ inline constexpr bool hasAlarm =
 template <class Platform, bool IsOn>
 class Refusals {
 public:
-    /// Counts the result if it is a refusal, and returns the result.
     SendResult counted(SendResult result) noexcept {
         if (result != SendResult::ok) {
             (result == SendResult::closed ? closed_ : full_)
@@ -133,7 +131,7 @@ public:
     [[nodiscard]] static std::uint64_t closed() noexcept { return 0; }
 };
 
-/// The part of an object that its executor knows.
+/// The base class through which an executor runs an object.
 template <class Traits, bool HasAlarm = hasAlarm<Traits>>
 class PooledTask : protected ExecutorTask {
 protected:
@@ -168,7 +166,7 @@ public:
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
-    /// Waits for a free slot for at most `timeout`, but never in a handler. Needs awaitedPosts.
+    /// Like post(), but waits for a free slot for at most `timeout`. Does not wait in a handler.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -178,8 +176,8 @@ public:
         return refusals_.counted(this->tryFor(timeout, tryNow, manualExecutor()));
     }
 
-    /// Constructs a T from the arguments. A refused post leaves the arguments untouched, unless the
-    /// object is stopped simultaneously.
+    /// Constructs a T from the arguments. If the post is refused, the arguments are untouched,
+    /// unless another thread stops the object simultaneously.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -196,7 +194,6 @@ public:
     [[nodiscard]] bool isHere() const noexcept {
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();  // value only
     }
-    /// Returns true if a thread is running the object.
     [[nodiscard]] bool isAwake() const noexcept {
         return servedBy_.load(std::memory_order_relaxed) != nullptr;  // value only
     }
@@ -210,7 +207,7 @@ public:
         return queued_.load(std::memory_order_relaxed);  // value only
     }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
-    /// For Requesting: returns the executor if it is manual.
+    /// Returns the executor if it is a ManualExecutor, otherwise null.
     [[nodiscard]] HandlerWait* manualExecutor() const noexcept {
         Executor* const executor = this->executor();
         return executor != nullptr && executor->isManual() ? executor : nullptr;
@@ -245,7 +242,6 @@ protected:
     }
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
-    /// Returns false if the object was started or stopped before.
     bool begin(Executor& executor) {
         if (closing() != Closing::unstarted) {
             return false;
@@ -273,7 +269,7 @@ protected:
     }
 
     /// Ends the mailbox and calls atEnd(); another thread may then destroy the object. If a message
-    /// has arrived, does nothing and returns false. Called by the consumer.
+    /// has arrived, does nothing and returns false.
     template <class AtEnd>
     bool endThen(AtEnd atEnd) noexcept {
         isNotifyingEnd_.store(true, std::memory_order_relaxed);  // by E3 of PooledMailbox
@@ -300,10 +296,10 @@ protected:
         return before != Closing::unstarted;
     }
 
-    /// Returns true if the caller must schedule the object, which then checks its alarm.
+    /// Makes the object check its timers. Returns true if the caller must schedule the object.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
-    /// Like wake(), but also schedules the object. Does nothing in a handler of the object, which
-    /// checks its timers after the handler.
+    /// Like wake(), but also schedules the object. Does nothing in a handler of the object, because
+    /// the object checks its timers after each handler.
     void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
@@ -371,7 +367,7 @@ private:
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// The mailbox limits are the rooms of a bus, but all messages share one depth.
+    /// Each priority has the same quota as in a bus, but all messages count towards each quota.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
@@ -443,20 +439,20 @@ private:
 
 namespace sluice {
 
-/// The traits of an object on an executor. Other traits of a bus do not compile.
+/// The traits of an object on an executor. Other settings of bus traits do not compile.
 struct PooledTraits : BareBusTraits, ObjectTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
-    /// The capacity of the mailbox. Low messages are refused when 60 % of the capacity are in use,
-    /// and medium messages at 80 %: see roomOf().
+    /// The capacity of the mailbox. Messages of low priority are refused when 60 % of the capacity
+    /// is in use, and messages of medium priority when 80 % is in use.
     static constexpr std::uint32_t depth = 256;
     /// The maximum number of messages handled before other objects run.
     static constexpr std::size_t batch = 32;
 };
 
-/// An object that handles its messages one at a time, on threads that it shares with other objects,
-/// so thousands of objects need only a few threads.
+/// An object that handles its messages one at a time, on the threads of an executor. Thousands of
+/// objects can share a few threads.
 ///
 ///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
 ///     public:
@@ -470,19 +466,19 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
 /// Use PooledObject for many objects whose handlers are short. Use ActiveObject for an object whose
 /// handlers wait or compute for long.
 ///
-/// Order: high priority first; messages that one thread posts with one priority stay in order. The
-/// object handles at most Traits::batch messages before other objects run. A due timer of high
-/// priority fires before the next message, other timers before the next batch.
+/// Order: messages of high priority are handled first. Messages that one thread posts with one
+/// priority stay in order. The object handles at most Traits::batch messages before other objects
+/// run. Due timers of high priority fire before the next message, other timers before the next
+/// batch.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. Only one thread
-/// may call start() and the destructor. The destructor requires an object that has ended or was
-/// never started, and no handler of the object may call it: see Running.
+/// may call start() and the destructor. The object may be destroyed when it has ended or was never
+/// started, but not by its own handlers: see Running.
 ///
-/// Errors: post() fails if the mailbox is full and never waits, so objects that post to each other
-/// cannot block each other. If a handler throws, the object calls the class's
-/// `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. A thread
-/// whose object waits for a restart runs other objects. At its end, the object calls the class's
-/// `ended()`, if any.
+/// Errors: post() never waits, and returns `full` if the mailbox is full. If a handler throws, the
+/// object calls the class's `handlerFailed(std::exception_ptr)`, if any, and acts according to
+/// Traits::onFailure. While an object waits for a restart, its thread runs other objects. At its
+/// end, the object calls the class's `ended()`, if any.
 ///
 /// Performance: an idle object without timers takes at most 256 bytes. Each message takes a block
 /// of the executor's BlockPool.
@@ -511,7 +507,7 @@ public:
         std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
         std::uint64_t restarts = 0;   ///< successful restarts
         // Counted only with Traits::statistics.
-        std::uint64_t full = 0;    ///< posts without room, also without room for their type
+        std::uint64_t full = 0;    ///< posts refused because of a full mailbox or maxInFlight
         std::uint64_t closed = 0;  ///< posts to an object that was not running
     };
 
@@ -548,8 +544,8 @@ public:
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
     /// Makes later posts return `closed`, and waits until queued messages are handled. After the
-    /// deadline, or if the object was never started, calls stop() and returns false. In its own
-    /// handler, returns false without waiting; the object ends when all messages are handled.
+    /// deadline, or if the object was never started, calls stop() and returns false. In a handler
+    /// of the object, returns false without waiting; the object ends when all messages are handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
@@ -707,7 +703,7 @@ private:
         return true;
     }
 
-    /// Sets the alarm for the earliest timer or the restart. Returns false if the time of the alarm
+    /// Sets the alarm to the earliest timer, or to the planned restart. Returns false if that time
     /// has passed.
     bool setAlarm() {
         if (isEnding_) {
@@ -797,7 +793,7 @@ private:
             [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
-    /// Calls a function that calls handlers, and reacts to the exception of a handler.
+    /// Calls handling(). If a handler throws, acts according to Traits::onFailure.
     template <class Handling>
     void catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -819,7 +815,7 @@ private:
 #endif
     }
 
-    /// Restarts the object when due. Returns true while the object waits for a restart.
+    /// Returns true while the object waits for a restart.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

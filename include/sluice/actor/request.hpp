@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// The time of a manual executor's clock, or of Clock without such an executor.
+/// The current time of a manual executor, or of Clock if `executor` is null.
 template <class Clock>
 typename Clock::time_point timeOf(const HandlerWait* executor) {
     if constexpr (std::is_same_v<typename Clock::time_point, HandlerWait::TimePoint>) {
@@ -46,8 +46,7 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The block shared by a request and its future; it holds the reply or the cancellation. The user
-/// that ends last frees the block. States: waiting (perhaps with a waker), replied, cancelled.
+/// The state that a request and its future share. When both have called drop(), the block is freed.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -70,7 +69,7 @@ public:
     }
     void cancel() noexcept { end(State::cancelled); }
 
-    /// Returns true if the future exists.
+    /// Returns true if the future still exists.
     [[nodiscard]] bool isAwaited() const noexcept {
         return users_.load(std::memory_order_relaxed) == 2;  // hint
     }
@@ -87,7 +86,7 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker. Returns false if the wait has ended; otherwise detach() must follow.
+    /// Registers a waker, until detach(). Returns false if the state is replied or cancelled.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker,
@@ -110,7 +109,7 @@ public:
 
     // ---- The end of a request or a future
 
-    /// Ends the use of the block by the request or by the future.
+    /// Called once by the request and once by the future.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2 drop
             delete this;
@@ -141,7 +140,7 @@ private:
     }
 
     char marks_[3]{};  ///< the address of each element is a state
-    /// A state, or the address of the waker with which the future waits.
+    /// A state, or the address of the future's waker.
     Atomic<void*> state_{&marks_[0]};
     Atomic<bool> isWakerDone_{false};
     Atomic<unsigned> users_{2};
@@ -165,11 +164,11 @@ private:
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use a request if a thread cannot continue without the reply. Otherwise, post the reply.
+/// Use a request if a thread cannot continue without the reply. Otherwise, post a message as reply.
 ///
 /// Thread safety: one thread at a time may use a Request or a Future, and each may be moved to
 /// another thread. reply() never waits. get() waits until the reply, the cancellation or the
-/// deadline, so objects that request from each other in a cycle continue after their deadlines.
+/// deadline. Objects that wait for each other in a cycle continue after their deadlines.
 ///
 /// Errors: a request that is destroyed without a reply is cancelled, for example if its handler
 /// threw. std::bad_alloc and exceptions from moving the question or the reply propagate.
@@ -192,7 +191,6 @@ enum class RequestError : unsigned char {
     timedOut,   ///< the deadline passed; a later reply is dropped
 };
 
-/// Returns the name of the value.
 [[nodiscard]] constexpr const char* toString(RequestError error) noexcept {
     switch (error) {
     case RequestError::full:
@@ -245,13 +243,11 @@ public:
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// Registers a waker to be called when isReady() changes. Returns false if already ready.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// Removes the waker. Returns false if the waker was called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
-    /// The deadline converted to another clock, whose present time is `now`.
+    /// Converts the deadline to another clock, whose current time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
         if (deadline_ == TimePoint::max()) {
@@ -315,7 +311,7 @@ private:
     RequestError error_ = noError;             ///< why there is no cell
 };
 
-/// A question to an active object, which its handler receives as a message like any other.
+/// A message that contains a question to an active object.
 template <class Traits, class Question, class Reply>
 class BasicRequest {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -352,8 +348,8 @@ public:
         return Future(RequestError::full);
     }
 
-    /// Sends a reply constructed from the arguments, or without arguments for void. After a reply
-    /// or take(), does nothing and returns false.
+    /// Sends a reply constructed from the arguments. After reply() or take(), does nothing and
+    /// returns false.
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -364,7 +360,7 @@ public:
         return true;
     }
 
-    /// Returns true if a future waits for the reply; otherwise, a handler may skip the work.
+    /// Returns false if no future waits for the reply, so that a handler may skip the work.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
     /// Moves the request out of the message, so that the reply can be sent later.
@@ -374,11 +370,11 @@ public:
         return result;
     }
 
-    // The members of a request are mutable, because handlers receive messages as constants.
+    // The members of a request are mutable, because handlers receive const references to messages.
     mutable Question question;
 
 private:
-    // The constructor allocates no cell, which would leak if moving the question threw.
+    // Allocates no cell, because the cell would leak if moving the question threw.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()
@@ -398,8 +394,8 @@ template <class Object>
 class Requesting {
 public:
     /// Posts a Request<Question, Reply>, which must be one of the object's Messages, and returns
-    /// the future of the reply. request() never waits for a free slot. If the object has a manual
-    /// executor, deadlines use its clock.
+    /// the future of the reply. request() never waits for a free slot. If the object runs on a
+    /// ManualExecutor, `deadline` uses the clock of that executor.
     template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const Options& options = {}) {

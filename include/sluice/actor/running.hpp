@@ -8,14 +8,14 @@
 
 namespace sluice {
 
-/// An active object that runs during its whole lifetime. The constructor starts the complete
-/// object, and the destructor stops and joins the still complete object.
+/// An object that runs during its whole lifetime. The constructor starts the completely constructed
+/// object, and the destructor stops and joins the object before any member is destroyed.
 ///
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
-/// The destructor discards queued messages; to handle them, call stopAfterDrain() first. Destroying
-/// the object in its own handler terminates the program with a message. So does std::exit() in a
-/// handler of a static object.
+/// The destructor discards queued messages; to handle them, call stopAfterDrain() first. If a
+/// handler of the object destroys the object, the program terminates with a message. If the object
+/// is static, so does std::exit() in its handler.
 template <class Object>
 class Running final : public Object {
 public:

@@ -21,7 +21,6 @@ enum class MachineResult : unsigned char {
     unhandled,  ///< no row was used, or the machine is not running
 };
 
-/// Returns the name of the value.
 [[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
     switch (result) {
     case MachineResult::handled:
@@ -36,30 +35,30 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard: the row is used only if Function returns true. Function may be a member of the context;
-/// its parameters are none, the context, the message, or both.
+/// A guard of a row. The row is used only if Function returns true. Function may be a member of the
+/// context, and takes no argument, the context, the message, or both.
 template <auto Function>
 struct If {};
 
-/// An action, whose Function may have the same parameters as that of a guard.
+/// An action of a row. Function may take the same arguments as the function of a guard.
 template <auto Function>
 struct Do {};
 
-/// A row of the transition table: in the state Source, this message leads to the state Target. The
+/// A row of the transition table: in the state Source, the message changes the state to Target. The
 /// options are at most one `If<guard>`, and a `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
-/// A row of the table for a message that is handled without leaving or entering a state.
+/// A row for a message that is handled without leaving or entering a state.
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row that defers a message: the machine keeps the message until a state does not defer it.
+/// A row that defers a message. The machine keeps the message until a state does not defer it.
 template <class State, class Message>
 struct Defer {};
 
 /// The table of a machine. For each state and message type, the first row whose guard returns true
-/// is used. If a state has no such row, the rows of its parent are checked.
+/// is used. If no row of a state is used, the rows of its parent are checked.
 template <class... Rows>
 struct Transitions {};
 
@@ -123,7 +122,6 @@ template <class State, class Context>
 void callEnter(Context& /*context*/, ...) {
 }
 
-/// Calls `State::exit`, if any, with the context or without an argument.
 template <class State, class Context>
 auto callExit(Context& context, int /*rank*/) -> decltype(State::exit(context), void()) {
     State::exit(context);
@@ -136,7 +134,6 @@ template <class State, class Context>
 void callExit(Context& /*context*/, ...) {
 }
 
-/// Adds a state, its parents and its initial states to a list.
 template <class List, class State,
           bool IsThere = List::template contains<State> || std::is_void_v<State>>
 struct WithState {
@@ -224,7 +221,6 @@ decltype(auto) callWith(Context& context, const Message& message) {
     }
 }
 
-/// Returns the guard's answer, or true for an action.
 template <class Context, class Message, auto Function>
 bool asks(If<Function> /*guard*/, Context& context, const Message& message) {
     return callWith<Function>(context, message);
@@ -243,7 +239,6 @@ void acts(Do<Function> /*action*/, Context& context, const Message& message) {
 
 // ---- The table
 
-/// The states and rows of a machine, checked at compile time.
 template <class First, class... Rows>
 struct MachineTable {
     using States = typename WithStates<TypeList<>, First, typename RowOf<Rows>::Source...,
@@ -280,8 +275,8 @@ struct MachineTable {
         return false;
     }
 
-    /// Returns the innermost state that contains both states, perhaps one of them; for equal
-    /// states, returns the parent. The index `size` stands for the whole machine.
+    /// Returns the innermost state that contains both states. For equal states, returns the parent.
+    /// The index `size` stands for the whole machine.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -299,7 +294,6 @@ struct MachineTable {
         return false;
     }
 
-    /// Returns true if each state with inner states has an initial state.
     static constexpr bool hasInitials() noexcept {
         for (std::size_t state = 0; state != size; ++state) {
             const std::size_t parent = parents[state];
@@ -319,7 +313,6 @@ struct MachineTable {
         return true;
     }
 
-    /// Marks a state, its parents and its initial states as reached.
     static constexpr void enter(std::array<bool, size>& reached, std::size_t state) noexcept {
         for (std::size_t steps = 0; state != size && steps <= size; ++steps) {
             for (std::size_t each = state; each != size && !reached[each]; each = parents[each]) {
@@ -351,7 +344,6 @@ struct MachineTable {
         return true;
     }
 
-    /// Returns true if a row without a guard hides a later row of the same state and message.
     static constexpr bool hasHiddenRow() noexcept {
         const RowIndices messages{TypeList<typename RowOf<Rows>::Message...>::template indexOf<
                                       typename RowOf<Rows>::Message>()...,
@@ -393,13 +385,12 @@ struct MachineTable {
 
 // ---- Deferred messages
 
-/// The deferred messages of a state machine: variants in slots that are never moved.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Stores a copy of a message, unless copying throws. Returns false above Capacity messages.
+    /// Stores a copy of a message. Returns false if Capacity messages are stored already.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,
@@ -443,8 +434,8 @@ public:
     }
 
 private:
-    /// Removes an offered message unless it stays deferred, even if offer() throws. After an
-    /// exception of offer(), the next redeliver() offers the other messages.
+    /// Removes an offered message unless it stays deferred. If offer() throws, the message is
+    /// removed, and the next redeliver() offers the other messages.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -480,7 +471,6 @@ private:
     bool hasChanged_ = false;  ///< the state has changed since the last offers
 };
 
-/// The specialisation for a machine that defers nothing.
 template <std::size_t Capacity>
 class DeferredMessages<std::variant<>, Capacity> {
 public:
@@ -502,8 +492,8 @@ struct MachineTraits {
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine whose table the compiler checks. Use a state machine for a part of
-/// a program that treats messages differently in different states, in an active object or alone.
+/// A hierarchical state machine whose table the compiler checks. A state machine can be a member of
+/// an active object, or used alone.
 ///
 ///     struct Slow {                                 // a state is a type; all members are optional
 ///         using Parent = Moving;                    // the state that contains it
@@ -520,20 +510,20 @@ struct MachineTraits {
 ///     machine.start();
 ///     machine.handle(Start{});
 ///
-/// Order: a change calls the guard, then the exits from the inside out, the actions, and the
-/// entries from the outside in. States that contain both source and target are neither left nor
-/// entered. A change to the same state leaves and enters that state. Each change then offers
-/// deferred messages in order.
+/// Order: a change of state calls the guard, then exit() from the inside out, then the actions, and
+/// then enter() from the outside in. States that contain both source and target are neither left
+/// nor entered. A change to the same state leaves and enters that state. After each change of
+/// state, the machine offers the deferred messages again, the oldest first.
 ///
 /// Thread safety: one thread at a time may use a machine. Guards, actions, enter() and exit() must
-/// not call start(), stop() or handle() of their own machine: such a call ends the program with a
-/// message. They may post a message instead.
+/// not call start(), stop() or handle() of their own machine: the program would terminate with a
+/// message.
 ///
-/// Errors: if a user's function throws, the machine stays in the innermost state that it has
-/// entered and not left, or stops without such a state. A deferred message being handled is
-/// dropped.
+/// Errors: if a guard, an action, enter() or exit() throws, the machine stays in the innermost
+/// state that it has entered and not left. Without such a state, the machine is stopped. A deferred
+/// message whose handling throws is dropped.
 ///
-/// Performance: one table look-up per message, no heap, and room for maxDeferred messages.
+/// Performance: one table look-up per message, and no heap allocation.
 template <class Context, class First, class Table, class Traits = MachineTraits>
 class StateMachine;
 
@@ -735,7 +725,7 @@ private:
         }
     }
 
-    /// Enters the inner states of State: the initial one, or the last one if State has history.
+    /// Enters the initial inner state of State, or the last inner state if State has history.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {

@@ -11,17 +11,17 @@ enum class SchedulingPolicy : unsigned char {
     roundRobin,  ///< SCHED_RR: takes turns with threads of the same priority
 };
 
-/// The options of an active object's thread. If the system refuses an option, start() fails with an
-/// error that names the option, the value and the limit, and no thread is left.
+/// The options of an active object's thread. If the system refuses an option, start() starts no
+/// thread and calls setupError() with the option, the value and the limit.
 struct ThreadOptions {
     /// The thread's name in debuggers and `top -H`, at most 15 bytes. The name is copied.
     const char* name = "";
-    /// The only processor to run on. Without a value, the thread inherits the processors of the
-    /// caller of start(), or of the program on Windows.
+    /// The only processor that the thread may use. Without a value, the thread inherits the
+    /// processors of the caller of start(); on Windows, those of the program.
     std::optional<unsigned> processor{};
     SchedulingPolicy policy = SchedulingPolicy::inherited;
-    /// The priority: 1 to 99 for fifo and roundRobin on Linux; 1, 2 or 15 for roundRobin on
-    /// Windows, which has no fifo. Unused if the policy is inherited.
+    /// The scheduling priority. On Linux, 1 to 99 for fifo and roundRobin. On Windows, 1, 2 or 15
+    /// for roundRobin; Windows has no fifo. Unused if the policy is inherited.
     unsigned priority = 0;
 };
 

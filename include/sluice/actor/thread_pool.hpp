@@ -20,9 +20,9 @@
 
 namespace sluice::detail {
 
-/// The sleeping threads of a pool: workers, and handlers that wait for the end of an object. One of
-/// the threads, the timekeeper, sleeps until the earliest alarm, so that an alarm wakes only one
-/// thread. Each `guard` parameter holds the pool's lock.
+/// The sleeping threads of a pool: workers, and handlers that wait for the end of an object. Only
+/// one of these threads, the timekeeper, wakes at the earliest alarm. A `guard` parameter means
+/// that the caller holds the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -44,7 +44,6 @@ public:
         Waiter* next_ = nullptr;
     };
 
-    /// The earliest alarm, or TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // hint
     }
@@ -59,7 +58,6 @@ public:
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
-    /// Wakes the handlers that wait for this task.
     void wakeWaiters(const Guard& /*guard*/, const ExecutorTask* task) noexcept {
         for (Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next_) {
             if (waiter->task_ == task) {
@@ -78,7 +76,7 @@ public:
     /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
-    /// If the timekeeper is missing, wakes another thread. Called before a thread runs a task.
+    /// Wakes a sleeping thread if no thread is the timekeeper. Called before a thread runs a task.
     void replaceTimekeeper(SpinLock& lock) noexcept {
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&  // value only, both
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
@@ -87,8 +85,9 @@ public:
         }
     }
 
-    /// Sleeps until isOver(), the earliest alarm, the deadline, or the need for a timekeeper, and
-    /// then calls leave(guard). The parameter `waiter` is null for a worker.
+    /// Sleeps until isOver() or the deadline, and then calls leave(guard). The timekeeper also
+    /// wakes at the earliest alarm, other threads if the timekeeper is missing. A worker has no
+    /// `waiter`.
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
@@ -164,7 +163,7 @@ private:
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 
-/// A first-in, first-out queue of tasks linked by their own pointers, which never allocates. The
+/// A first-in, first-out queue that links tasks by their own pointers and never allocates. The
 /// caller synchronizes calls.
 class TaskQueue {
 public:
@@ -177,7 +176,7 @@ public:
         newest_ = &task;
     }
 
-    /// Removes and returns the oldest task, or null without tasks.
+    /// Returns null if the queue is empty.
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
@@ -202,8 +201,8 @@ private:
     ExecutorTask* newest_ = nullptr;
 };
 
-/// The task that a worker runs next, because the worker's running handler has posted to it. Only
-/// the worker calls set() and take().
+/// The object that a worker runs next. A handler sets the next object of its worker by posting to
+/// an idle object. Only the worker calls set() and take().
 template <class Platform, class Task>
 class NextTask {
 public:
@@ -216,8 +215,8 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2 next
     }
 
-    /// Appends the task if the previous check() saw the same task. Returns true if a task is still
-    /// set. Callers must hold the pool's lock.
+    /// Passes the task to append() if the previous check() saw the same task. Returns true if a
+    /// task is still set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);  // hint
@@ -237,19 +236,18 @@ private:
     Task* seen_ = nullptr;  ///< guarded by the pool's lock
 };
 
-/// Determines whether an idle thread checks the next tasks of all workers.
+/// Stores whether an idle thread checks the next tasks of all workers.
 template <class Platform>
 class NextTaskWatch {
 public:
-    /// Returns true if the worker, which has just called set(), must call begin().
+    /// Returns true if a worker that has called set() must also call begin().
     [[nodiscard]] bool isMissing() const noexcept {
         Platform::Fence::light();                       // E3 watch
         return !isOn_.load(std::memory_order_relaxed);  // by E3
     }
     /// begin() and check() are called under the pool's lock.
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }  // value only
-    /// Appends the next tasks that the previous check() saw, too. Returns false when the watch
-    /// ends.
+    /// Calls NextTask::check() for each worker. Returns false when the watch ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -277,20 +275,20 @@ private:
 
 namespace sluice {
 
-/// An executor with a fixed number of threads, which run objects with messages or sleep.
+/// An executor with a fixed number of threads.
 ///
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
 ///
-/// Order: if a handler posts the first message to an object, that object runs next on the same
-/// thread, at most 32 times in a row. All other objects wait in one queue. If the posting handler
-/// takes longer than a millisecond, an idle thread runs the object. A free thread alternates
+/// Order: if a handler posts to an idle object, that object runs next on the handler's thread, at
+/// most 32 times in a row. All other objects wait in one queue. If the posting handler runs for
+/// longer than a millisecond, an idle thread runs the object instead. A free thread alternates
 /// between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
-/// must have ended before the destructor. A handler that waits must call
-/// Executor::beforeWaitInHandler(). A handler that waits for the end of another object of the pool
-/// may run that object.
+/// must have ended before the destructor. Before a handler waits, it must call
+/// Executor::beforeWaitInHandler(). A thread whose handler waits for the end of another object of
+/// the pool may run that object.
 ///
 /// Errors: as for ActiveObject::start() and BlockPool.
 ///
@@ -298,7 +296,7 @@ namespace sluice {
 class ThreadPool final : public Executor {
 public:
     /// Starts the threads, all with the same options. If `threads` is 0 or the system refuses the
-    /// options, fails as setupError() describes, and no thread is left.
+    /// options, calls setupError(), and no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), idle_(threads), workers_(threads), threads_(threads) {
@@ -333,10 +331,9 @@ public:
         end();
     }
 
-    /// Waits until no object runs, has messages to handle, or has a due timer; the caller then sees
-    /// all writes of the handlers. The wait includes messages that handlers post during it, but no
-    /// waiting coroutines and no objects that wait for their restart. Returns false at the
-    /// deadline. In a handler of the pool, which is a misuse, returns false without waiting.
+    /// Waits until no object runs, has messages, or has a due timer. The caller then sees all
+    /// writes of the handlers. Does not wait for waiting coroutines or for objects that wait for a
+    /// restart. Returns false at the deadline. In a handler of the pool, asserts and returns false.
     [[nodiscard]] bool waitUntilIdle(TimePoint deadline) {
         const bool isOwnHandler = current_ != nullptr && current_->pool == this;
         SLUICE_ASSERT(!isOwnHandler,
@@ -410,8 +407,8 @@ public:
         if (current_ == nullptr || current_->pool != this) {
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
-        // All threads may be waiting in handlers, so the waiting thread runs a queued task itself,
-        // and wakes tasks whose alarms are due.
+        // All threads may be waiting in handlers, so this thread runs the awaited task itself, and
+        // wakes tasks whose alarms are due.
         const detail::NestedWait nested;
         detail::IdleThreads::Waiter waiter(task);
         for (;;) {
@@ -467,7 +464,7 @@ private:
         }
     }
 
-    /// A worker that sleeps has no task, and takes the lock before taking a task.
+    /// A sleeping worker has no task, and takes the lock before it takes a task.
     [[nodiscard]] bool isIdle() {
         if (!idle_.areAllAsleep()) {
             return false;
@@ -512,7 +509,7 @@ private:
         }
     }
 
-    /// Waits for the next task; returns null at the end.
+    /// Returns null when the pool ends.
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
@@ -564,8 +561,8 @@ private:
         return task;
     }
 
-    /// Appends the task of one due alarm to the queue, so that no post waits behind many alarms.
-    /// Returns false if no alarm is due; otherwise a worker takes a task.
+    /// Appends the task of only one due alarm to the queue, so that no post waits behind many
+    /// alarms. Returns false if no alarm is due.
     bool wakeDue(bool isWorker) {
         const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {
@@ -600,7 +597,7 @@ private:
         return earliest < before;
     }
 
-    /// Makes an idle thread check soon whether a handler has been running for long.
+    /// Makes an idle thread check after watchInterval whether a handler is still running.
     [[gnu::noinline]] void watch() {
         {
             const Guard guard(lock_);

@@ -13,11 +13,11 @@ class TimerSlots;
 }  // namespace detail
 
 /// A copyable handle to a timer of an active object, for cancel(). A handle may outlive its timer;
-/// cancel() then returns false. An empty Timer names no timer.
+/// cancel() then returns false.
 class Timer {
 public:
     constexpr Timer() noexcept = default;
-    /// Returns true if the handle names a timer, even one that has ended.
+    /// Returns false if the handle is empty. Returns true even if the timer has ended.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return generation_ != 0; }
     [[nodiscard]] friend constexpr bool operator==(const Timer& a, const Timer& b) noexcept {
         return a.generation_ == b.generation_ && a.slot_ == b.slot_;

@@ -16,8 +16,7 @@
 
 namespace sluice {
 
-/// Reports handlers that run for too long, while other messages of the object or other objects of
-/// its pool wait.
+/// Reports handlers that run for longer than a limit.
 ///
 ///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
@@ -25,15 +24,14 @@ namespace sluice {
 ///     const auto watch = watchdog.watch(motor, "motor");
 ///     watchdog.start(std::chrono::milliseconds(20));  // a thread that checks in this interval
 ///
-/// Thread safety: any thread may call any member. The report runs with a lock held, so it must not
-/// call the watchdog.
+/// Thread safety: any thread may call any member. The report must not call the watchdog, because a
+/// lock is held.
 ///
 /// Errors: those of std::thread and setupError(). A handler is reported once, at most two intervals
 /// after `limit` has passed, even while the handler's thread is preempted. failedReports() counts
 /// the reports that threw.
 ///
-/// Performance: free for the objects, because a check compares counts that objects keep anyway.
-/// watch() and start() allocate.
+/// Performance: no cost for the watched objects. watch() and start() allocate.
 class Watchdog {
     struct Entry;
 
@@ -110,8 +108,8 @@ public:
         return reportCount_.load(std::memory_order_relaxed);
     }
 
-    /// Starts a thread that checks once in each interval. Call start() once. Fails as setupError()
-    /// describes if the interval is 0.
+    /// Starts a thread that checks all objects once per interval. Call start() at most once. Calls
+    /// setupError() if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
         if (interval <= interval.zero()) {
             setupError("interval of a watchdog", 0, 1);

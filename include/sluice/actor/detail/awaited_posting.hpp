@@ -19,8 +19,8 @@
 
 namespace sluice::detail {
 
-/// The coroutines that wait for room in one object's mailbox, in the order of their waits. Any
-/// thread may call any member.
+/// The coroutines that wait for a free slot in one object's mailbox, the oldest first. Any thread
+/// may call any member.
 template <class Platform>
 class RoomWaiters {
     using Guard = std::lock_guard<BasicSpinLock<Platform>>;
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// A coroutine's wait for room, in the list from add() until the waker's call or remove().
+    /// A waiting coroutine. The list contains a Wait from add() until remove() or its wake-up.
     class Wait {
     public:
         explicit Wait(Waker& waker) noexcept : waker_(waker) {}
@@ -53,12 +53,12 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far, for add(). Read the number before an attempt to post.
+    /// The number of notifications so far. Read it before an attempt to post, and pass it to add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }
 
-    /// Returns false if a notification has followed `seen`, so that the caller posts again.
+    /// Returns false if notifications() has changed since `seen`; the caller must then post again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
         if (notifications_.load(std::memory_order_relaxed) != seen) {  // under the lock
@@ -93,13 +93,12 @@ public:
         }
     }
 
-    /// Wakes the oldest waiting coroutine. The object's thread calls notifyOne() when the mailbox
-    /// has room.
+    /// Wakes the oldest waiting coroutine.
     void notifyOne() noexcept {
         const Guard guard(lock_);
         wakeOldest(guard);
     }
-    /// Wakes all waiting coroutines, because a woken one may end without trying to post.
+    /// Wakes all waiting coroutines, because a woken coroutine may end without trying to post.
     void notifyAll() noexcept {
         const Guard guard(lock_);
         do {
@@ -133,7 +132,6 @@ private:
     typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
 };
 
-/// A post that a coroutine awaits: see Coroutine.
 template <class Object, class T>
 struct PostToAwait {
     Object& object;
@@ -142,19 +140,17 @@ struct PostToAwait {
     PublishOptions options;
 };
 
-/// Returns true if the post failed because the mailbox was full.
 [[nodiscard]] constexpr bool isWithoutRoom(SendResult result) noexcept {
     return result == SendResult::full;
 }
 
-/// Threads and coroutines that wait for a free slot in an object's mailbox.
 struct RoomWaits {
     Park roomMade_;                     ///< threads
     RoomWaiters<StdPlatform> waiters_;  ///< coroutines
 };
 struct NoRoomWaits {};
 
-/// Adds posts that wait for a free slot, by a thread or a coroutine, to an object with `tryPost`.
+/// Adds awaitPost() to an object that has tryPost().
 template <class Object, class Traits>
 class AwaitedPosting : std::conditional_t<Traits::awaitedPosts, RoomWaits, NoRoomWaits> {
 public:
@@ -174,8 +170,8 @@ public:
     [[nodiscard]] auto& roomWaiters() noexcept { return this->waiters_; }
 
 protected:
-    /// Calls tryOnce() until a slot is free or `timeout` passes, but only once in a handler.
-    /// Returns the last result. `manual` is the object's executor if that is manual, or null.
+    /// Calls tryOnce() until a slot is free or `timeout` has passed. In a handler, calls tryOnce()
+    /// only once. Returns the last result. `manual` is the object's ManualExecutor or null.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {

@@ -22,14 +22,14 @@ struct CoroutineFrame {
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
-/// Resumes the coroutines of one object that were woken, or whose deadlines have passed. Any thread
-/// may call Waiting::wake(); only the object's thread calls the other functions.
+/// Resumes the coroutines of one object, when they are woken or when their deadlines have passed.
+/// Any thread may call Waiting::wake(); only the object's thread calls the other functions.
 template <class Platform>
 class CoroutineScheduler {
 public:
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// The base of an object that a coroutine awaits.
+    /// The base class of the objects that a coroutine can await.
     class Waiting : public Waker {
     public:
         /// Called after the wake-up. Returns false if the coroutine must wait again.
@@ -74,10 +74,8 @@ public:
     CoroutineScheduler& operator=(const CoroutineScheduler&) = delete;
     ~CoroutineScheduler() { destroyAll(); }
 
-    /// The number of coroutines that have not ended.
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    /// Starts a coroutine and runs it until it waits.
     void start(CoroutineFrame& frame) {
         ++count_;
         resume(frame);
@@ -87,14 +85,14 @@ public:
     [[nodiscard]] bool hasWoken() const noexcept {
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;  // hint
     }
-    /// The earliest deadline, or TimePoint::max() without one, or TimePoint::min() after a wake-up.
+    /// TimePoint::min() after a wake-up, otherwise the earliest deadline or TimePoint::max().
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
                                       : TimePoint::max();
     }
 
-    /// Resumes a coroutine that was woken or is due at readClock(). Returns false without one.
+    /// Resumes one coroutine that was woken or whose deadline has passed. Returns false if none.
     template <class ReadClock>
     bool resumeOne(ReadClock readClock) {
         if (Waiting* const woken = takeWoken()) {
@@ -123,7 +121,7 @@ public:
         return true;
     }
 
-    /// Destroys the frames of all waiting coroutines, which no thread can then wake.
+    /// Destroys the frames of all waiting coroutines. No thread can wake the coroutines afterwards.
     void destroyAll() noexcept {
         while (earliest_ != nullptr) {
             CoroutineFrame& frame = earliest_->frame_;
@@ -223,7 +221,6 @@ public:
     friend Scheduler& coroutineSchedulerOf(Coroutines& object) noexcept {
         return object.scheduler_;
     }
-    /// The clock of the coroutines' deadlines.
     [[nodiscard]] TimePoint coroutineClock() const { return this->now(); }
 
 protected:
@@ -251,7 +248,7 @@ protected:
         return true;
     }
 
-    /// Resumes coroutines that were woken or are due, then fires timers. Returns their number.
+    /// Resumes woken and due coroutines, and then fires timers. Returns the number of both.
     template <class IsOver, class Receive>
     std::size_t fireTimers(IsOver isOver, const Receive& receive) {
         std::size_t count = 0;

@@ -29,7 +29,6 @@ template <class Derived, class... Args>
 inline constexpr bool handles = hasHandle<Derived, void (Derived::*)(Args...)> ||
                                 hasHandle<Derived, void (Derived::*)(Args...) const>;
 
-/// True if Derived has a public function `handle` for each message.
 template <class Derived, class Header, class MessageList>
 inline constexpr bool handlesAll = false;
 template <class Derived, class Header, class... Ts>
@@ -50,7 +49,7 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Passes the exception of a catch block to the class's `handlerFailed`, if any.
+/// Passes the current exception to the class's `handlerFailed`, if any.
 template <class Derived>
 void notifyFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -76,7 +75,6 @@ void notifyEnd(Derived& object) noexcept {
     }
 }
 
-/// Calls the handler, with the header if the handler takes one.
 template <class Derived, class T, class Header>
 void callHandler(Derived& object, const T& message, const Header& header) {
     if constexpr (handles<Derived, const T&, const Header&>) {
@@ -86,7 +84,7 @@ void callHandler(Derived& object, const T& message, const Header& header) {
     }
 }
 
-/// The restarts that the traits still allow, counted on the object's thread.
+/// Limits the restarts of one object. Only the object's thread calls take().
 template <class Traits>
 class RestartBudget {
     using TimePoint = typename Traits::Platform::Clock::time_point;
@@ -97,7 +95,7 @@ class RestartBudget {
                   "restartLimit is at most 1,000: the object remembers so many times");
 
 public:
-    /// Counts a restart and returns the wait before it, or an empty value at the limit.
+    /// Counts a restart and returns the delay before that restart, or nullopt at the limit.
     std::optional<std::chrono::nanoseconds> take(TimePoint now) {
         unsigned recent = 0;
         auto wait = Traits::restartBackOff;

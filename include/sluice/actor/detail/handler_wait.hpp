@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// A call in which a waiting handler runs other objects. NestedWait ends the program before nested
-/// waits overflow the stack.
+/// A call in which a waiting handler runs other objects. Terminates the program before nested waits
+/// overflow the stack.
 class NestedWait {
 public:
     NestedWait() noexcept {
@@ -30,8 +30,8 @@ private:
     inline static thread_local unsigned depth_ = 0;
 };
 
-/// The part of an executor that a waiting call needs. HandlerWait is separate from Executor, so
-/// that an active object does not include the executor's memory.
+/// The functions of an executor that a waiting handler needs. HandlerWait is separate from
+/// Executor, so that <sluice/actor/active_object.hpp> does not include the block pool.
 class HandlerWait {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
@@ -39,30 +39,29 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// Hands the task that the calling thread would run next to other threads. Without other
-    /// threads, runs the task. Call beforeWait() before a thread waits for an object.
+    /// Passes the next task of the calling thread to another thread. If the executor has no other
+    /// thread, runs the task. Call beforeWait() before a thread waits for an object.
     virtual void beforeWait() = 0;
-    /// The present time of the objects' timers and requests.
+    /// The current time for the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Returns true if the calling thread runs all objects and the clock, so that no wait may
-    /// block.
+    /// Returns true for a ManualExecutor, where a waiting thread must run the objects itself.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
-    /// For manual executors: runs objects, and advances the clock from timer to timer, until
-    /// isOver() or the deadline. Returns the result of isOver().
+    /// In a ManualExecutor, runs objects and advances the clock from timer to timer, until isOver()
+    /// or the deadline. Returns the result of isOver().
     virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
 
-    /// Calls beforeWait() of the executor whose task the calling thread runs, if any. A handler
-    /// must call beforeWaitInHandler() before it waits for other objects; Future::get() does so.
+    /// Calls beforeWait() of the executor that runs the calling handler, if any. A handler must
+    /// call beforeWaitInHandler() before it waits for other objects; Future::get() already does.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();
         }
     }
 
-    /// Marks its thread as running a task of an executor. Objects, not executors, create a Current,
-    /// because a shared library may have its own `current_`.
+    /// Marks the calling thread as running a task of an executor. Objects, not executors, create a
+    /// Current, because a shared library may have its own `current_`.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

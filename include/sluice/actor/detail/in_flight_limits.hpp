@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// Increments a count unless it has reached the limit. A refused call never changes the count, so
-/// it takes no place from another thread. Relaxed: value only.
+/// Increments a count that is below the limit. A refused call never changes the count, so that no
+/// other call fails because of a refused call. Relaxed: value only.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);
@@ -27,7 +27,7 @@ template <class Count>
     return true;
 }
 
-/// Counts the posted and not yet handled messages of each type that has a limit.
+/// Counts the unhandled messages of each type that has a limit.
 template <class MessageList, class Traits>
 class InFlightLimits;
 
@@ -40,7 +40,7 @@ public:
     static constexpr bool any = ((limit<Ts> != 0) || ...);
 
     /// Returns the result of publish(), or of refused() if the type's limit is reached. If the
-    /// result is `ok`, call release() when the message has been handled.
+    /// result is `ok`, call release() when the message has been handled or discarded.
     template <class T, class Publish, class Refused>
     SendResult acquire(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {
@@ -61,7 +61,6 @@ public:
             return result = publish();
         }
     }
-    /// Call release() when a message of this type has been handled or discarded.
     template <class T>
     void release() noexcept {
         if constexpr (limit<T> != 0) {

@@ -58,7 +58,7 @@ private:
     std::variant<Ts...> content_;
 };
 
-/// A heap of the indices 0 to Count - 1 by deadline; equal deadlines keep the order of insertion.
+/// A heap of indices below Count, ordered by deadline. Equal deadlines keep the insertion order.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
@@ -67,7 +67,6 @@ public:
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
     /// Requires a non-empty heap.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
-    /// The earliest deadline, or TimePoint::max() if the heap is empty.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return isEmpty() ? TimePoint::max() : nodes_[0].deadline;
     }
@@ -130,7 +129,7 @@ private:
         put(hole, value);
     }
 
-    /// The index of the child that is due first. If the node has no child, returns size_ or more.
+    /// Returns size_ or more if the node has no child.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -143,7 +142,7 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    /// Maps each index to its position in nodes_ plus 1, or to 0 if the heap lacks the index.
+    /// Maps each index to its position in nodes_ plus 1, or to 0 if the index is not in the heap.
     std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
@@ -181,7 +180,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Returns an empty Timer if none is free. The caller of arm() must wake the object's thread.
+    /// Returns an empty Timer if all timers are in use. The caller must wake the object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -209,7 +208,6 @@ public:
         return std::min(high_.earliest(), others_.earliest());
     }
 
-    /// Returns true if a timer of high priority is due.
     template <class ReadClock>
     [[nodiscard]] bool isHighDue(ReadClock readClock) {
         takeChanges();
@@ -217,9 +215,8 @@ public:
         return high_.earliest() != TimePoint::max() && high_.earliest() <= readClock();
     }
 
-    /// Calls receive(message, header) for a batch of due timers, those of high priority first,
-    /// until isOver(). A periodic timer fires at most once per call. Returns the number of fired
-    /// timers.
+    /// Calls receive(message, header) for a batch of due timers, high priority first, until
+    /// isOver(). A periodic timer fires at most once per call. Returns the number of fired timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();
@@ -278,8 +275,8 @@ private:
         return 1;
     }
 
-    /// The first multiple of the period after `now`, counted from the first deadline, so that a
-    /// late handler does not shift later deadlines.
+    /// The next deadline after `now`. Deadlines are multiples of the period after the first
+    /// deadline, so that a late handler does not shift later deadlines.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
@@ -298,7 +295,6 @@ private:
     Slots slots_;
 };
 
-/// Stands in for the timers of an object without timers.
 struct NoTimers {
     static bool cancel(Timer /*timer*/) noexcept { return false; }
     static std::uint64_t fired() noexcept { return 0; }
@@ -344,8 +340,8 @@ public:
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
-    /// Makes the object handle a message after each period, which must be positive and is rounded
-    /// up to ticks of the clock.
+    /// Makes the object handle a message after each period. The period must be positive, and is
+    /// rounded up to ticks of the clock.
     template <class Rep, class Period, class T, class Options = PublishOptions>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
                                   const Options& options = {}) {
@@ -373,8 +369,8 @@ public:
         return arm(first, ticks, optionsOf<Traits>(options), std::forward<T>(message));
     }
 
-    /// Returns false if the timer had ended; a one-shot timer ends before its handler is called. If
-    /// cancel() returns true, no later call of the timer's handler begins, but one may be running.
+    /// Returns false if the timer has ended; a one-shot timer ends before its handler is called. If
+    /// cancel() returns true, the timer's handler may still be running, but is not called again.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
@@ -409,7 +405,6 @@ protected:
         }
     }
     [[nodiscard]] bool hasTimerChanges() const noexcept { return timers_.hasChanges(); }
-    /// Returns true if a timer of high priority is due, which then fires before the next message.
     [[nodiscard]] bool isHighTimerDue() {
         if constexpr (hasTimers<Traits>) {
             return timers_.isHighDue([this] { return this->now(); });

@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    /// The priority's number on Windows, or an invalid number if the policy lacks the priority.
+    /// The priority on Windows, or an invalid number if the policy does not allow the priority.
     static int priorityOf(const ThreadOptions& options) noexcept {
         const bool isZero = options.policy == SchedulingPolicy::other;
         if (options.policy == SchedulingPolicy::inherited) {
@@ -199,7 +199,7 @@ private:
         return processors;
     }
 #if !defined(__GLIBC__)
-    /// Attributes of musl have no processor, so the thread inherits that of its creator.
+    /// musl has no attribute for the processor, so the thread inherits its creator's processor.
     struct InheritedProcessor {
         explicit InheritedProcessor(const ThreadOptions& options) {
             (void)sched_getaffinity(0, sizeof before, &before);
@@ -267,7 +267,7 @@ private:
 
 #endif
 
-/// Starts an object's thread at most once; any number of threads may join it. Thread-safe.
+/// Starts and joins the thread of an object. Any thread may call any member.
 template <class Platform, class Wait>
 class ThreadLifecycle {
 public:
@@ -322,8 +322,8 @@ public:
         }
     }
 
-    /// Prevents a later start(), after waiting for a running start(). Returns true if there is no
-    /// thread; the caller then ends the object and calls endedWithoutThread().
+    /// Waits for a running start(), and prevents a later start(). Returns true if no thread was
+    /// started; the caller must then end the object and call endedWithoutThread().
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();
@@ -335,7 +335,7 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The object's own thread waits on changed(); other threads end that wait with notifyAll().
+    /// The object's own thread waits on changed(). Other threads end this wait with notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:

@@ -4,7 +4,7 @@
 
 namespace sluice::detail {
 
-/// A message on its way to an object on an executor.
+/// A message in the mailbox of an object on an executor.
 template <class Platform>
 struct MailboxNode {
     /// The next older node; in the oldest node, the saved idle or busy state.
@@ -13,8 +13,8 @@ struct MailboxNode {
 };
 
 /// The mailbox of an object on an executor: a lock-free stack that its consumer takes as a whole.
-/// One word holds both the newest message and the object's state, so one atomic step adds a message
-/// and shows whether the object must be scheduled.
+/// One word holds the newest message or the object's state, so one atomic step adds a message and
+/// shows whether the object must be scheduled.
 template <class Platform>
 class PooledMailbox {
 public:
@@ -53,7 +53,6 @@ public:
 
     // ---- The consumer
 
-    /// Returns true if takeAll() would find messages.
     [[nodiscard]] bool hasNew() const noexcept {
         return newest_.load(std::memory_order_relaxed) != &marks_[busy];  // hint
     }
@@ -70,7 +69,7 @@ public:
         }
     }
 
-    /// Changes the state from busy to idle. Returns false if a message keeps the object busy.
+    /// Changes the state from busy to idle. Returns false if a message has arrived.
     [[nodiscard]] bool goIdle() noexcept { return leave(idle); }
     /// Like goIdle(), but changes the state from busy to ended.
     [[nodiscard]] bool end() noexcept { return leave(ended); }
@@ -90,12 +89,12 @@ private:
                                                std::memory_order_relaxed);  // hint
     }
 
-    /// The newest message or, without a new message, a state.
+    /// The newest message, or a state if no message is new.
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
     char marks_[3]{};  ///< the address of each element is a state
 };
 
-/// An empty message that makes the object check some other state; at most once in the mailbox.
+/// An empty message that makes an object check its timers. The mailbox contains it at most once.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
@@ -127,7 +126,7 @@ public:
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;
     }
-    /// Removes and returns the oldest message, or null without messages.
+    /// Removes and returns the oldest message, or null if the list is empty.
     Message* pop() noexcept {
         auto* const message = static_cast<Message*>(oldest_);
         if (message != nullptr) {

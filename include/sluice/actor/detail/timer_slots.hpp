@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// The timers of one object, at most Count at a time. Any thread may start and cancel timers; one
-/// thread, the owner, fires them. Lock-free; a thread preempted in arm() keeps only its own slot.
+/// The timers of one object, at most Count at a time. Any thread may start and cancel timers; only
+/// the owner thread fires timers. A thread preempted in arm() occupies only its own slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -62,8 +62,8 @@ public:
         return {index, generation};
     }
 
-    /// Returns false if the timer has ended. If cancel() returns true, no later call of the timer's
-    /// handler begins.
+    /// Returns false if the timer has ended. If cancel() returns true, the timer's handler is not
+    /// called again.
     bool cancel(Timer timer) noexcept {
         if (timer.slot_ > Count) {
             return false;
@@ -90,8 +90,8 @@ public:
         return changes_.load(std::memory_order_relaxed) != 0;  // hint
     }
 
-    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one.
-    /// Frees the slots of cancelled timers, except that of a running handler, which rearm() frees.
+    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled timer,
+    /// and frees the slots of cancelled timers. rearm() frees the slot if the handler is running.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
@@ -114,8 +114,8 @@ public:
 
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
-    /// Ends a timer that fires for the last time. Returns false if the timer has been cancelled;
-    /// after returning true, destroyEntry() must follow when the handler has returned.
+    /// Ends a timer before its last handler call. Returns false if the timer has been cancelled.
+    /// Otherwise, the caller must call destroyEntry() after the handler.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // value only, like change()
@@ -130,8 +130,8 @@ public:
     }
     void destroyEntry(Index index) noexcept { slots_[index].entry.destroy(); }
 
-    /// Marks a periodic timer as firing. Returns false if the timer has been cancelled; after
-    /// returning true, rearm() must follow when the handler has returned.
+    /// Marks a periodic timer as firing. Returns false if the timer has been cancelled. Otherwise,
+    /// the caller must call rearm() after the handler.
     [[nodiscard]] bool begin(Index index) noexcept {
         const bool isBegun = change(index, armed, firing);
         firing_ = isBegun ? index : none;

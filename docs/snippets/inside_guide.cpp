@@ -58,6 +58,8 @@ TEST(InsideGuideTest, ASocketAndAToken) {
     options.address = "0.0.0.0";
     options.token = secret;
     options.hostNames = {"robot.lan"};
+    const sluice::FlightRecorder recorder;
+    options.recorder = &recorder;
     const sluice::LivePage page(inspector, options);
     EXPECT_FALSE(page.address().empty());
 }

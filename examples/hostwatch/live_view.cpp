@@ -12,8 +12,10 @@
 namespace hostwatch {
 
 struct LiveView::Parts {
-    Parts(const Monitor& monitor, const EventLog& events)
-        : bus(inspector.watch("bus", monitor.transport())), log(events.watch(inspector)) {
+    Parts(Monitor& monitor, const EventLog& events)
+        : bus(inspector.watch("bus", monitor.transport())),
+          log(events.watch(inspector)),
+          page(inspector, options(monitor.record())) {
         for (const char* const source : {"Cpu", "Memory", "Disk", "Network"}) {
             const std::string name = source;
             inspector.addFlow(name + " sampler", "bus", name + "Sample");
@@ -26,18 +28,18 @@ struct LiveView::Parts {
     sluice::Inspector inspector;
     sluice::Inspector::Watch bus;
     sluice::Inspector::Watch log;
-    sluice::LivePage page{inspector, options()};
+    sluice::LivePage page;
 
 private:
-    static sluice::LiveOptions options() {
+    static sluice::LiveOptions options(const sluice::FlightRecorder& recorder) {
         sluice::LiveOptions result;
         result.title = "hostwatch";
+        result.recorder = &recorder;
         return result;
     }
 };
 
-sluice::Expected<LiveView, std::string> LiveView::open(const Monitor& monitor,
-                                                       const EventLog& events) {
+sluice::Expected<LiveView, std::string> LiveView::open(Monitor& monitor, const EventLog& events) {
     try {
         return LiveView(std::make_unique<Parts>(monitor, events));
     } catch (const std::exception& error) {
@@ -55,7 +57,7 @@ namespace hostwatch {
 
 struct LiveView::Parts {};
 
-sluice::Expected<LiveView, std::string> LiveView::open(const Monitor&, const EventLog&) {
+sluice::Expected<LiveView, std::string> LiveView::open(Monitor&, const EventLog&) {
     return sluice::Unexpected<std::string>(
         "--watch: this build has no page; build with SLUICE_LIVE=ON");
 }

@@ -17,8 +17,7 @@ public:
     ~LiveView();
 
     /// The error is one line for the user.
-    static sluice::Expected<LiveView, std::string> open(const Monitor& monitor,
-                                                        const EventLog& events);
+    static sluice::Expected<LiveView, std::string> open(Monitor& monitor, const EventLog& events);
 
     /// What a browser opens.
     std::string address() const;

@@ -30,6 +30,11 @@ public:
     Outcome outcome() const;
 
     const Transport& transport() const noexcept { return transport_; }
+    /// Begins to record the last messages, for a trace.
+    const sluice::FlightRecorder& record() {
+        recorder_.start(transport_, "bus");
+        return recorder_;
+    }
 
 private:
     template <class Sample>
@@ -46,6 +51,7 @@ private:
     const Options options_;
     const std::atomic<bool>& interrupted_;
     EventLog& events_;
+    sluice::FlightRecorder recorder_;
     Transport transport_;
     Accounts accounts_;
     Tally drillAttempts_{};

@@ -4,6 +4,7 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/bus.hpp>
+#include <sluice/inspect/flight_recorder.hpp>
 
 #include <array>
 #include <atomic>
@@ -18,6 +19,7 @@ namespace hostwatch {
 /// Each message carries the exact time of its publication, and its sender.
 struct TransportTraits : sluice::FullBusTraits {
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
+    using Trace = sluice::FlightTrace;  // records nothing until the live view starts it
 };
 
 /// The samples come first, in the order of `Source`.

@@ -415,7 +415,12 @@ void HttpServer::write(Connection& connection, Clock::time_point now) {
             }
             return;
         }
+        constexpr std::size_t piece = 256 * 1024;
+        const std::size_t before = connection.sent / piece;
         connection.sent += static_cast<std::size_t>(count);
+        if (connection.sent / piece != before) {
+            connection.deadline = now + patience_;
+        }
     }
     connection.body = nullptr;
     connection.head = std::string();

@@ -2,10 +2,12 @@
 
 #include <sluice/base/blocked_signals.hpp>
 #include <sluice/inspect/findings.hpp>
+#include <sluice/inspect/flight_recorder.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <deque>
 #include <exception>
@@ -26,7 +28,7 @@ extern const char* const pagePolicy;
 
 /// The JSON text of a snapshot, which docs/guide/inside.md describes.
 std::string jsonOf(const Snapshot& snapshot, const std::vector<Finding>& found,
-                   const std::string& title, Clock::time_point begin) {
+                   const LiveOptions& options, Clock::time_point begin) {
     using Json = nlohmann::ordered_json;
     const auto milliseconds = [](auto time) {
         return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -56,10 +58,11 @@ std::string jsonOf(const Snapshot& snapshot, const std::vector<Finding>& found,
         texts.push_back({{"fault", each.isFault}, {"object", each.object}, {"text", each.text}});
     }
     const Json all{{"schema", 1},
-                   {"title", title},
+                   {"title", options.title},
                    {"pid", ::getpid()},
                    {"at", milliseconds(snapshot.time - begin)},
                    {"time", milliseconds(std::chrono::system_clock::now().time_since_epoch())},
+                   {"traces", options.recorder != nullptr},
                    {"findings", std::move(texts)},
                    {"families", std::move(families)},
                    {"objects", std::move(objects)},
@@ -109,13 +112,16 @@ private:
 
     /// Reads the inspector. Findings compare with the reading of a second ago.
     void read() {
+        if (trace_.use_count() == 1) {  // else it is still being sent
+            trace_ = nullptr;
+        }
         history_.push_back(inspector_.snapshot());
         while (history_.size() > 2 &&
                history_[1].time + std::chrono::seconds(1) <= history_.back().time) {
             history_.pop_front();
         }
         json_ = live::textOf(live::jsonOf(
-            history_.back(), findings(history_.front(), history_.back()), options_.title, begin_));
+            history_.back(), findings(history_.front(), history_.back()), options_, begin_));
     }
     [[nodiscard]] live::Text event() const { return live::textOf("data: " + *json_ + "\n\n"); }
 
@@ -152,7 +158,31 @@ private:
         if (request.path == "/events") {
             return {200, "text/event-stream", event(), {}, true};
         }
-        return live::refusal(404, "there are /, /metrics, /snapshot and /events");
+        if (request.path == "/trace") {
+            return trace(request.query);
+        }
+        return live::refusal(404, "there are /, /metrics, /snapshot, /events and /trace");
+    }
+
+    Response trace(std::string_view query) {
+        if (options_.recorder == nullptr) {
+            return live::refusal(404, "traces are off: LiveOptions::recorder is null");
+        }
+        constexpr std::string_view field = "seconds=";
+        const bool isField = query.substr(0, field.size()) == field;
+        const std::string_view number = query.substr(isField ? field.size() : query.size());
+        int seconds = 0;
+        const char* const end = number.data() + number.size();
+        if (std::from_chars(number.data(), end, seconds).ptr != end || seconds < 1 ||
+            seconds > 600) {
+            return live::refusal(400, "seconds is 1 to 600, as in /trace?seconds=5");
+        }
+        if (trace_ != nullptr) {
+            return live::refusal(503, "one trace at a time: try again soon");
+        }
+        trace_ = live::textOf(options_.recorder->perfetto(std::chrono::seconds(seconds)));
+        return {200, "application/octet-stream", trace_,
+                "Content-Disposition: attachment; filename=\"last.perfetto-trace\"\r\n", false};
     }
 
     static live::Text page() {
@@ -198,6 +228,7 @@ private:
     const live::Clock::time_point begin_ = live::Clock::now();
     std::deque<Snapshot> history_;  ///< used by the thread, as json_
     live::Text json_;
+    live::Text trace_;  ///< until it is sent and an interval begins
     live::HttpServer http_;
     std::thread thread_;
 };

@@ -2,6 +2,7 @@
 #include "support/crew.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/inspect/flight_recorder.hpp>
 #include <sluice/inspect/inspector.hpp>
 #include <sluice/live/live_page.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -141,6 +142,23 @@ TEST_F(LivePageTest, AnswersPageMetricsAndSnapshot) {
     EXPECT_NE(snapshot.find("{\"schema\":1,"), std::string::npos);
     EXPECT_NE(snapshot.find("[\"sluice_queue_length\",1,\"\",\"\",\"\"]"), std::string::npos);
     EXPECT_EQ(status("/else"), 404);
+}
+
+TEST_F(LivePageTest, SendsATraceOfTheLastSeconds) {
+    start();
+    EXPECT_NE(get("/trace?seconds=5").find("traces are off"), std::string::npos);
+    const FlightRecorder recorder;
+    LiveOptions options;
+    options.recorder = &recorder;
+    start(options);
+    for (const char* const query : {"", "?", "?seconds=", "?seconds=0", "?seconds=601", "?second=5",
+                                    "?seconds=-1", "?seconds=5s", "?seconds=99999999999"}) {
+        EXPECT_EQ(status(std::string("/trace") + query), 400) << query;
+    }
+    const std::string trace = get("/trace?seconds=600");
+    EXPECT_EQ(statusOf(trace), 200);
+    EXPECT_EQ(trace.substr(trace.find("\r\n\r\n") + 4), recorder.perfetto());
+    test::awaitThat([&] { return status("/trace?seconds=1") == 200; });  // in the next interval
 }
 
 TEST_F(LivePageTest, SendsEventsWhileTheObjectComesAndGoes) {

@@ -5,6 +5,7 @@
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/inspect/flight_recorder.hpp>
 #include <sluice/inspect/inspector.hpp>
 #include <sluice/live/live_page.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
@@ -44,7 +45,11 @@ public:
     void handle(const Stop& /*stop*/) {}
 };
 
-sluice::Bus<sluice::Messages<Scan, Pose, Stop>> bus;
+struct Traced : sluice::FullBusTraits {
+    using Trace = sluice::FlightTrace;
+};
+sluice::FlightRecorder recorder;
+sluice::Bus<sluice::Messages<Scan, Pose, Stop>, Traced> bus;
 std::atomic<int> scansPerStep{1};  // 0: nothing is published
 
 /// Publishes until the bus is closed.
@@ -72,6 +77,8 @@ void publish() {
 int main(int argc, char** argv) {
     sluice::LiveOptions options;
     options.interval = 250ms;
+    options.recorder = &recorder;
+    recorder.start(bus, "control");
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string name = argv[i];
         if (name == "--unix") {

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from peer import peer
 
+perfetto = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 sync_api = pytest.importorskip("playwright.sync_api")
 WIDE = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
@@ -169,6 +170,19 @@ def test_nothing_grows_in_ten_thousand_updates(opened):
     assert page.evaluate(MANY_UPDATES, [10000, 100]) == first
     assert first["longest"] == 600
     assert first["shown"] == 1
+
+
+def test_a_click_saves_a_trace(opened):
+    page = opened()
+    with page.expect_download() as download:
+        page.get_by_text("Trace of the last 5 seconds").click()
+    assert download.value.suggested_filename == "last.perfetto-trace"
+    trace = perfetto.Trace()
+    trace.ParseFromString(download.value.path().read_bytes())
+    packets = [packet for packet in trace.packet if packet.HasField("track_event")]
+    assert 0 < packets[-1].timestamp - packets[0].timestamp < 6e9
+    names = {packet.track_event.name for packet in packets}
+    assert {"publish Scan", "Scan", "publish Stop", "Stop"} <= names
 
 
 def test_a_token_is_needed_once(opened, browser):

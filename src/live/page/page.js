@@ -487,6 +487,7 @@ function show(next) {
     setText(byId("title"), next.title);
     setText(byId("state"), `process ${next.pid}, watched for ${uptime(next.at)}`);
     byId("state").className = "live";
+    byId("trace").hidden = !next.traces;
     showFindings(next.at);
     if (document.hidden) return;
     showGraph();

@@ -30,7 +30,8 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 }  // namespace detail
 
 /// Installs a handler and returns the previous handler. nullptr selects the default handler, which
-/// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
+/// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call
+/// setAssertionHandler().
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
     // failAssertion() acquires, so that the handler sees the writes of its installer.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
@@ -52,8 +53,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// True if SLUICE_ASSERT is active in this translation unit. Templates whose code depends on the
-/// constant take it as a parameter, so that the linker never merges two variants.
+/// Templates whose code depends on assertionsAreActive take it as a parameter, so that the linker
+/// never merges two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else
@@ -63,7 +64,6 @@ static constexpr bool assertionsAreActive = true;
 }  // namespace sluice::detail
 
 /// SLUICE_ASSERT(condition, message) is a void expression, allowed in constexpr functions.
-/// `message` describes the correct usage. With NDEBUG the asserted condition is not evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && (condition))
 #else

@@ -59,7 +59,6 @@ class [[nodiscard]] Expected {
                   "Expected<T, E>: T must be a plain object type or void");
 
 public:
-    /// Creates a success from a value that converts implicitly to T.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
                                                 !detail::isExpectedOrUnexpected<std::decay_t<U>>,
                                             int> = 0>
@@ -104,7 +103,6 @@ private:
     std::variant<T, Unexpected<E>> state_;
 };
 
-/// An Expected whose success carries no value.
 template <class E>
 class [[nodiscard]] Expected<void, E> : public Expected<std::monostate, E> {
 public:

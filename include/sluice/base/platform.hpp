@@ -90,7 +90,7 @@ inline constexpr std::size_t cacheLineSize = 4;
 inline constexpr std::size_t cacheLineSize = 64;
 #endif
 
-/// Prefetches the cache line of `address` for writing. The prefetch never faults.
+/// Prefetches the cache line of `address` for writing.
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
     // __builtin_prefetch() would fetch a shared copy unless the compiler's target has `prefetchw`.
@@ -156,13 +156,13 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // On other processors each change of a shared variable acquires what earlier changes released.
+    // On other processors the fence is a read-modify-write of a variable that all threads share.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
 }
 
-/// The system call behind AsymmetricFence. Tests replace it with fake kernels.
+/// The system call behind AsymmetricFence.
 struct MembarrierKernel {
     // The numbers of two commands, which old kernel headers do not define.
     static constexpr int commandPrivateExpedited = 1 << 3;
@@ -200,13 +200,13 @@ public:
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
-    /// Constructs a T in the empty Cell. The Cell stays empty if T's constructor throws.
+    /// The Cell must be empty, and stays empty if the constructor throws.
     template <class... Args>
     T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
     }
 
-    /// The T in this Cell. The Cell must not be empty.
+    /// The Cell must not be empty.
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
@@ -259,7 +259,8 @@ public:
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier, both
-/// are full fences. The program chooses once, at its start or in the first call.
+/// are full fences. The program chooses membarrier or full fences once, at its start or in the
+/// first call.
 ///
 /// Thread safety: any thread may call any member, also in static initialisers, signal handlers and
 /// forked children.

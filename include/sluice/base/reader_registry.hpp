@@ -14,11 +14,10 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// The number of reader slots that are allocated together.
 template <class Platform>
 inline constexpr unsigned readersInGroup = 32;
 
-/// The objects that a thread is reading: each entry holds the address of one object.
+/// Holds the addresses of the objects that a thread is reading.
 template <class Platform>
 struct alignas(cacheLineSize) ReaderSlot {
     template <class T>
@@ -83,8 +82,8 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// thread that created it, so it must not span a co_await. Two threads deadlock if each waits for
 /// the readers of an object that the other thread is reading. Threads that have called enter(where)
 /// must end before the registry is destroyed. A preempted reader delays only removals from the
-/// object that it reads. A remover sees all writes that readers made under guards whose end it has
-/// waited for.
+/// object that it reads. After waiting for the end of a guard, a remover sees all writes that were
+/// made under this guard.
 ///
 /// Performance: enter() is a store and a light fence. A thread's first enter() takes a slot and may
 /// throw std::bad_alloc, and so does an enter() for a ninth object. A remover reads the slots of
@@ -145,7 +144,6 @@ public:
         explicit GracePeriod(Group* first) noexcept : walk_(first) {}
 
         Walk walk_{nullptr};
-        // The ReadGuard for whose end this GracePeriod waits, if any.
         const Slot* slot_ = nullptr;
         const Entry* entry_ = nullptr;
         Word word_ = 0;
@@ -217,7 +215,6 @@ public:
         return slot == nullptr;
     }
 
-    /// Returns true if the calling thread reads the object.
     [[nodiscard]] bool isInside(const void* where) const noexcept {
         return anyOwnSlot([where](const Slot& slot) {
             Word word = 0;

@@ -183,7 +183,6 @@ public:
         }
     }
 
-    /// Returns true while the reservation has uncommitted slots.
     explicit operator bool() const noexcept { return remaining_ != 0; }
     /// The result of tryReserve(); stays `ok` after the last commit.
     [[nodiscard]] SendResult result() const noexcept { return result_; }

@@ -47,8 +47,8 @@ private:
 
 }  // namespace detail
 
-/// A wait strategy for a consumer in an event loop (Linux). A file descriptor becomes readable when
-/// a message arrives, which wakes epoll, poll, select or asio.
+/// A wait strategy for a consumer in an event loop (Linux). The file descriptor of an EventFdWait
+/// becomes readable when a message arrives, which wakes epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
@@ -140,8 +140,8 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes before arming_ changes, so that the next notifier writes again if this thread
-            // is preempted between the two steps.
+            // Writes the descriptor first: if this thread is preempted before arming_ changes, the
+            // next notifier writes again.
             descriptor_.signal();  // E2 cleared
             // Relaxed: value only.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,

@@ -32,8 +32,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // `last - now` would overflow if `now` were before the epoch, so max() limits it. The factor
-    // allows for rounding errors.
+    // max() prevents an overflow of `last - now` if `now` is before the epoch. The factor allows
+    // for rounding errors.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -147,15 +147,15 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
 /// notifyAll() wakes all sleeping threads; notifyOne() wakes one of them. Use notifyOne() only if
 /// all threads wait for the same condition and each change serves one thread. A woken thread that
-/// leaves work for another thread must call notifyOne(). A notifier preempted in the call delays
-/// its wake-ups until the next notification. A waiter that sees a notifier's change also sees the
-/// notifier's earlier writes.
+/// leaves work for another thread must call notifyOne(). If a notifier is preempted in the call,
+/// its wake-ups may wait until it continues or another thread notifies. A waiter that sees a
+/// notifier's change also sees the notifier's earlier writes.
 ///
 /// Errors: an exception thrown by `ready` ends the wait and propagates.
 ///
 /// Performance: a notification without sleeping threads costs a load and a light fence. The first
 /// thread to sleep runs a heavy fence. After 8 waits in a row with unsuccessful polls, only every
-/// 16th wait polls. Park never allocates.
+/// 16th wait polls, until a poll succeeds. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -366,7 +366,8 @@ private:
         }
     }
 
-    /// If `ready` throws, cancels the wait or, after a wake-up, notifies another thread.
+    /// Cleans up if `ready` throws: before the sleep, cancels the wait; after a wake-up, notifies
+    /// another thread.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -430,7 +431,7 @@ private:
     }
 
     Options options_;
-    /// The number of consecutive waits without a successful poll; written by waiters.
+    /// The number of consecutive waits without a successful poll.
     typename Platform::template Atomic<std::uint32_t> misses_{0};
     typename Platform::template Atomic<State> state_{0};
     Parker parker_;

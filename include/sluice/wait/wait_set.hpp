@@ -28,8 +28,8 @@ namespace sluice {
 ///     while (set.wait()) {  // until both are closed and drained
 ///     }
 ///
-/// A poll function should handle a limited number of messages. It returns false or 0 if its source
-/// was empty. Use EventFdWait if the thread also waits for sockets.
+/// A poll function should handle a limited number of messages. A poll function returns false or 0
+/// if its source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
 /// Thread safety: any thread may call notify(). Only one thread at a time may call the other
 /// functions or destroy a source. Poll functions may call all members except the wait functions.

@@ -88,7 +88,7 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// assign() and append() truncate other texts, but never inside a UTF-8 character. The source may
 /// be a part of the string itself.
 ///
-/// FixedString is trivially copyable. It stores N + 1 chars, the length and one flag:
+/// FixedString is trivially copyable. A FixedString stores N + 1 chars, the length and one flag:
 /// FixedString<29> takes 32 bytes. The constructor clears all bytes.
 template <std::size_t N>
 class FixedString {
@@ -135,7 +135,7 @@ public:
         return add(text);
     }
 
-    /// Appends text. Returns false if the text was truncated.
+    /// Returns false if the text was truncated.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool append(const Source& source) noexcept {
         truncated_ = truncated_ || isCut(source);
@@ -149,8 +149,8 @@ public:
 
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Returns true if text was cut off since the last assign() or clear(), or from the FixedString
-    /// of which this one is a copy.
+    /// Returns true if text was cut off since the last assign() or clear(). Copies of a truncated
+    /// FixedString are truncated, too.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }

@@ -23,8 +23,8 @@ protected:
     // The constexpr constructor initialises only none_, and leaves the elements uninitialised.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
-    // std::launder would keep g++ from vectorising loops over v[i]. It is not needed, because each
-    // element was constructed at this address with this type.
+    // std::launder would keep g++ from vectorising loops over v[i]. std::launder is not needed,
+    // because each element was constructed at this address with this type.
     T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
     const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
 
@@ -175,7 +175,6 @@ public:
         }
     }
 
-    /// Appends an element. Returns false if the vector is full.
     [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
     [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
 
@@ -190,7 +189,7 @@ public:
         return true;
     }
 
-    /// Inserts an element before `position`. Returns false if the vector is full.
+    /// Inserts an element before `position`.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
     [[nodiscard]] bool insert(const_iterator position, U&& item) {
         SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
@@ -256,7 +255,7 @@ public:
         }
         return to;
     }
-    /// Erases by index. A template, because the literal 0 is also a null iterator.
+    /// A template, because the literal 0 is also a null iterator.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));

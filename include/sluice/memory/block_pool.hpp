@@ -78,8 +78,8 @@ public:
     BasicBlockPool(const BasicBlockPool&) = delete;
     BasicBlockPool& operator=(const BasicBlockPool&) = delete;
 
-    /// Returns all memory to the memory resource. If blocks are in use, the destructor calls
-    /// Options::onLeak or fails an assertion, and the blocks become invalid.
+    /// If blocks are in use, the destructor calls Options::onLeak or fails an assertion, and the
+    /// blocks become invalid.
     ~BasicBlockPool() {
         if (exact_ == nullptr) {
             detail::reportLeak(options_, statistics().inUse);
@@ -236,9 +236,10 @@ struct Magazine {
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
 /// A thread's cache has two magazines, which are stacks of free blocks. Calls use the loaded
-/// magazine. If it is empty or full, the cache swaps the two magazines, or exchanges one in the
-/// depot. An exchange happens at most once per `magazineRounds` allocations or deallocations: see
-/// "Magazines and Vmem" (Bonwick and Adams, 2001).
+/// magazine. If the loaded magazine is empty or full, the cache swaps its two magazines. If both
+/// are empty or both are full, the cache exchanges one in the depot. An exchange happens at most
+/// once per `magazineRounds` allocations or deallocations: see "Magazines and Vmem" (Bonwick and
+/// Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -658,7 +659,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine for trim(). Blocks of slabs that stay return to the depot.
+    /// Empties a magazine for trim(). Blocks return to the depot unless their slab will be freed.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;

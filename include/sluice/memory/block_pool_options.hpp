@@ -24,7 +24,6 @@ struct BlockLeak {
     std::size_t blockSize;
 };
 
-/// The settings of a BlockPool or a FixedBlockPool.
 struct BlockPoolOptions {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
@@ -38,7 +37,7 @@ struct BlockPoolOptions {
     bool isExact = false;
     /// Touches each page of a new slab, so that later uses cause no page faults.
     bool prefault = false;
-    /// Requests huge pages from the kernel. Slabs are then multiples of 2 MiB.
+    /// Requests huge pages from the kernel. With huge pages, slabs are multiples of 2 MiB.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
     /// Called by the pool's destructor if blocks are in use. Without onLeak, an assertion fails.

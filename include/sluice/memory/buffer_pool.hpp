@@ -47,8 +47,8 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A pool of equal buffers. One thread fills a buffer, and other threads read it without a copy. A
-/// buffer becomes free when its last DataToken is destroyed.
+/// A pool of equal buffers. One thread fills a buffer, and other threads read the buffer without a
+/// copy. A buffer becomes free when its last DataToken is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -148,7 +148,6 @@ public:
         }
     }
 
-    /// Returns a free buffer, or an empty WritableBuffer if all buffers are in use.
     WritableBuffer tryAcquire() noexcept { return WritableBuffer(core_.acquire()); }
 
     [[nodiscard]] BufferPoolStatistics statistics() const noexcept {
@@ -209,7 +208,7 @@ private:
     Core& core_;
 };
 
-/// The state of a buffer, stored outside because a device may own the buffer.
+/// The state of a buffer, stored outside the buffer, which a device may own.
 template <class Traits>
 struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
     explicit Slot(Core& owner) noexcept : core(&owner) {}
@@ -223,7 +222,6 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
 public:
-    /// Propagates the exceptions of the memory resource.
     static Core& create(const Layout& layout, std::pmr::memory_resource* memory) {
         auto* const begin =
             static_cast<std::byte*>(memory->allocate(layout.bytes(), layout.strictest()));
@@ -314,7 +312,7 @@ private:
     std::byte* const begin_;
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
-    // Separate, because each thread that acquires or returns a buffer writes free_.
+    // On its own cache line, because each thread that acquires or returns a buffer writes free_.
     alignas(std::max(Traits::cacheLineSize, alignof(void*))) detail::FreeList<Platform, Slot> free_;
 };
 

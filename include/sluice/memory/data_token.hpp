@@ -61,7 +61,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return state_.size; }
 
     /// The time when the bytes were recorded, by convention in microseconds of the creator's clock.
-    /// Returns 0 without a time stamp or if the token is empty.
+    /// Returns 0 if there is no time stamp.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return state_.timeStamp; }
 
     [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }

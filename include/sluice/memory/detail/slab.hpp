@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #endif
 
-// The parts that FixedBlockPool and BlockPool share.
+// Slabs, options and messages of FixedBlockPool and BlockPool.
 
 namespace sluice::detail {
 
@@ -58,7 +58,6 @@ struct Slab {
     std::size_t count;
     std::size_t freeBlocks;  ///< counted by trim(), otherwise 0
 
-    /// Propagates the exceptions of the memory resource.
     static Slab create(const SlabLayout& layout, std::size_t count,
                        std::pmr::memory_resource* memory) {
         const std::size_t bytes = layout.bytesOf(count);

@@ -141,7 +141,6 @@ public:
     }
 
 protected:
-    /// The position of the next message to take.
     [[nodiscard]] Index head() const noexcept {
         return head_.load(std::memory_order_relaxed);  // value only
     }
@@ -152,7 +151,7 @@ protected:
     }
 
     /// Like consume(), but stops if mayTake(p) returns false for the oldest message's position `p`.
-    /// After mayTake(p) has returned true, it must return true until that message is taken.
+    /// Once mayTake(p) has returned true, mayTake(p) must return true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());

@@ -29,13 +29,14 @@ class MpmcLanes;
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use MpscLanes for a few long-lived producers, because they never write the same cache line. Use
+/// Use MpscLanes for a few long-lived producers, whose pushes never write the same cache line. Use
 /// MpscRing for one order of all messages, or for hundreds of mostly idle producers. BlockingQueue
 /// adds functions that wait.
 ///
-/// Thread safety: only one thread at a time may use a Producer, and only one may consume. Any
-/// thread may call the other members. Handlers may push, and may create and close producers. A
-/// preempted producer blocks no other thread, except in producer(), which holds a lock.
+/// Thread safety: only one thread at a time may use a Producer, and only one thread at a time may
+/// consume. Any thread may call the other members. Handlers may push, and may create and close
+/// producers. A preempted producer blocks no other thread, except in producer(), which holds a
+/// lock.
 ///
 /// Errors: if a constructor of T throws, the lane is unchanged. After the queue's destruction, a
 /// Producer's pushes return `closed`, and the Producer destroys its remaining messages.
@@ -124,8 +125,8 @@ public:
     /// Calls handler(T&) for up to `max` queued messages, smallest keyOf(const T&) first. The key
     /// order is exact for messages queued at the call if each producer pushes in key order. A
     /// message pushed during the call may be handled after messages with larger keys. Messages of a
-    /// producer with equal keys keep their order. Each change of the lane costs a comparison of all
-    /// lanes.
+    /// producer with equal keys keep their order. All lanes are compared whenever the smallest key
+    /// is in another lane than before.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -372,7 +373,7 @@ struct MpscLanes<T, Traits>::Lane {
         return lane;
     }
 
-    /// Gives up the lane for its producer or for the queue. The second call frees the lane.
+    /// Called once for the producer and once for the queue. The second call frees the lane.
     static void unref(Lane& lane, unsigned char side) noexcept {
         if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
             std::pmr::memory_resource* const memory = lane.memory;
@@ -381,7 +382,8 @@ struct MpscLanes<T, Traits>::Lane {
         }
     }
 
-    /// Returns true if the producer is closed. The caller then sees all messages of the producer.
+    /// Returns true if the producer is closed. If the result is true, the caller sees all messages
+    /// of the producer.
     [[nodiscard]] bool isAbandoned() const noexcept {
         return owners.load(std::memory_order_acquire) != 0;  // E6 unref
     }

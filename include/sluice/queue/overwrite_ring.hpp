@@ -267,8 +267,9 @@ private:
     }
 
     /// The owner of `p` drops the slot's earlier message and enters the slot. Any other caller
-    /// drops the message of `p`, or makes the push of `p` skip it. Returns false if another thread
-    /// is in the slot, or if the message of `p` is already taken, dropped or skipped.
+    /// drops the message of `p`, or makes the push of `p` skip this position. Returns false if
+    /// another thread is in the slot, or if the message of `p` is already taken, dropped or
+    /// skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -381,7 +382,7 @@ private:
                                   skipped_.load(std::memory_order_acquire));  // E4 done
     }
 
-    // Both are written once; closed_ is used only with a single producer.
+    // Written once; closed_ is used only with a single producer.
     Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

@@ -38,7 +38,6 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
 
 /// The default settings of all queues. Derive a type and redeclare members to change settings.
 struct QueueTraits {
-    /// The platform with atomics, storage, fences and clock; see platform.hpp.
     using Platform = StdPlatform;
 
     /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. Positions

@@ -32,7 +32,8 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes if pushes must not allocate memory. With a limit, a push may return `full`.
+/// or MpscLanes if pushes must not allocate memory. A push into a queue with a limit may return
+/// `full`.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
@@ -42,8 +43,8 @@ struct SegmentQueueTraits : QueueTraits {
 /// the memory resource throws, the queue is unchanged. The limit is exact, and counts messages that
 /// are queued, being pushed or being handled.
 ///
-/// Performance: each push takes the lock once, and the consumer takes it once per segment. Segments
-/// are reused. The memory resource must support calls from several threads.
+/// Performance: each push takes the lock once, and the consumer takes the lock once per segment.
+/// Segments are reused. The memory resource must support calls from several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
 public:
@@ -180,7 +181,7 @@ public:
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit, or the largest number of messages that positions can count.
+    /// The limit. Without a limit, the largest number of messages that positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.

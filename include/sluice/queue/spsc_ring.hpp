@@ -40,17 +40,17 @@ struct Span {
 /// Use MpscRing or MpscLanes for several producers, and SegmentQueue for unlimited messages.
 /// BlockingQueue adds functions that wait.
 ///
-/// Thread safety: only one thread at a time may push, and only one may consume. Any thread may call
-/// the other members. Handing over the role of producer or consumer needs synchronization. A
-/// handler may push into its own queue if its thread is also the producer.
+/// Thread safety: only one thread at a time may push, and only one thread at a time may consume.
+/// Any thread may call the other members. Handing over the role of producer or consumer needs
+/// synchronization. A handler may push into its own queue if its thread is also the producer.
 ///
 /// Errors: if a constructor of T throws, the queue is unchanged. Noexcept constructors make pushes
 /// faster. A constructor of T must not push into the queue that constructs the T.
 ///
-/// Performance: every operation is wait-free. After close(), isDrained() runs a heavy fence (some
-/// microseconds) in each call that does not follow a result true. The capacity (1 to a quarter of
-/// the Index range) is exact; the storage is rounded up to a power of two. Only the constructor
-/// allocates memory, and only with dynamicCapacity.
+/// Performance: every operation is wait-free. After close(), each isDrained() runs a heavy fence
+/// (some microseconds) until the result is true. The capacity (1 to a quarter of the Index range)
+/// is exact; the storage is rounded up to a power of two. Only the constructor allocates memory,
+/// and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
 public:
@@ -122,8 +122,9 @@ public:
         return reserve();
     }
 
-    /// Pushes as many elements of [begin, end) as fit. Returns the number of pushed elements, 0 if
-    /// closed. Needs forward iterators. If a constructor throws, the earlier elements stay pushed.
+    /// Pushes as many elements of [begin, end) as fit. Returns the number of pushed elements, which
+    /// is 0 if the queue is closed. Needs forward iterators. If a constructor throws, the earlier
+    /// elements stay pushed.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);

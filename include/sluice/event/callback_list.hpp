@@ -54,10 +54,10 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// and removing take a lock for a few instructions.
 ///
 /// Lifetime: remove() destroys the callback before it returns, unless the list is being called. The
-/// last of the running calls destroys a callback that was removed during the calls. This
-/// destruction waits for a later call or removal if the list destroyed callbacks in the last 0.2
-/// ms. A callback may destroy its own list. The running call then ends after this callback, and
-/// destroys all callbacks.
+/// last of the running calls destroys a callback that was removed during the calls. The destruction
+/// waits for a later call or removal if the list destroyed other callbacks in the last 0.2 ms. A
+/// callback may destroy its own list: the call then ends after this callback and destroys all
+/// callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -107,7 +107,7 @@ public:
         }
     }
 
-    /// Running calls continue with the callbacks that they began with.
+    /// After a swap, running calls continue with the callbacks that they began with.
     void swap(CallbackList& other) noexcept {
         Core* const mine = core();
         core_.store(other.core(), std::memory_order_release);
@@ -140,8 +140,8 @@ public:
         });
     }
 
-    /// Adds a callback behind those of the same or higher priority. append(), prepend() and
-    /// insert() use priority 0. The search holds the lock: 4.6 ms per million callbacks.
+    /// Adds a callback behind all callbacks of the same or a higher priority. append(), prepend()
+    /// and insert() use priority 0. The search holds the lock, for 4.6 ms per million callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -156,9 +156,9 @@ public:
     }
 
     /// Removes a callback and waits until it has been destroyed. Inside a call of this list, waits
-    /// only for other threads; the list's last call on this thread destroys the callback. Returns
-    /// false if the callback was removed before, but still waits. Two callbacks that wait for each
-    /// other deadlock.
+    /// only for other threads; the list's last call on this thread destroys the callback. If the
+    /// callback was removed before, waits for its destruction and returns false. Two callbacks that
+    /// wait for each other deadlock.
     bool removeAndWait(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->removeAndWait(handle);
@@ -265,7 +265,7 @@ private:
         }
         const detail::Call<Threading> call(*own);
         const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2 newest
-        // Does not use this list any more, because a callback may destroy it.
+        // From here on, does not use this list, because a callback may destroy it.
         for (Node* node = own->first(); node != nullptr;
              node = node->next.load(std::memory_order_acquire)) {  // E1 link
             if (node->isPartOf(newest) && !visit(*node)) {
@@ -406,7 +406,6 @@ private:
     Node* node_ = nullptr;
 };
 
-/// One callback of a list.
 template <class Callback, class Threading>
 struct CallbackNode : Retired {
     using Platform = PlatformOf<Threading>;
@@ -451,7 +450,6 @@ struct CallbackNode : Retired {
     /// Not inlined, because with SingleThreading g++ would warn about a use of a freed node.
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
-    /// Destroys a callback that no call uses any more.
     static void end(Retired& base) noexcept {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();

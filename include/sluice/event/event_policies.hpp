@@ -116,8 +116,8 @@ struct SingleThreading {
 // How dispatch() and enqueue() find the event. The default is AutoDetect, but ExcludeEvent in
 // heterogeneous classes.
 
-/// The first argument is the event if dispatch() has one argument more than the prototype.
-/// Otherwise the arguments of the prototype contain the event.
+/// The first argument is the event if dispatch() has one argument more than the prototype. If
+/// dispatch() has as many arguments as the prototype, the arguments contain the event.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };

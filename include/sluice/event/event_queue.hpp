@@ -135,7 +135,7 @@ public:
         });
     }
 
-    // A template, so that derived classes may add an enqueue() without arguments. Its int parameter
+    // A template, so that derived classes may add an enqueue() without arguments. The int parameter
     // keeps &enqueue<First, A...> from naming this template.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
@@ -152,8 +152,8 @@ public:
         return this->processWhere(test, isGone);
     }
 
-    /// Dispatches events until predicate(args...), or predicate(), is true for an event. This event
-    /// and later events stay queued.
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. The event
+    /// that ends processUntil() and later events stay queued.
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;

@@ -57,8 +57,9 @@ using EventWaiters = std::conditional_t<
 /// The events of a queue: a list under one lock, for any number of producers and consumers.
 ///
 /// A consumer takes out one event or all events in constant time, and handles them without the
-/// lock. It puts kept events back to the front. No user code runs under the lock, except a list
-/// type of the policies. If such a list throws when events are put back, the program ends.
+/// lock. A consumer puts kept events back to the front. No user code runs under the lock, except a
+/// list type of the policies. If a list type of the policies throws when events are put back, the
+/// program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -83,7 +84,7 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// A handler may destroy the store. The handler's batch then destroys its remaining events.
+    /// If a handler destroys the store, the handler's batch destroys its remaining events.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         typename EventList::Spares memory;
         memory.swap(spares_);
@@ -301,7 +302,7 @@ private:
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// A peeked event takes no place, so that dropOldest can keep the event.
+    /// A peeked event does not count against the limit, so that dropOldest can keep the event.
     SendResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
             return SendResult::closed;

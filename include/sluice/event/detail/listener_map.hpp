@@ -145,7 +145,7 @@ public:
 
     void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
 
-    /// Removes a listener. Returns false if the handle names no listener of this event.
+    /// Returns false if the handle names no listener of this event.
     bool removeListener(const Event& event, const Handle& handle) {
         List* const list = find(event);
         return list != nullptr && list->remove(handle);
@@ -169,10 +169,10 @@ public:
         }
     }
 
-    /// Frees the memory of events without listeners, destroys their removed listeners, and returns
-    /// the number of these events. Listeners may call trimEvents(), but user code that copies,
-    /// converts or compares events, arguments and callables must not. No other thread may use the
-    /// dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// Frees the memory of events without listeners, and destroys their removed listeners. Returns
+    /// the number of freed events. Listeners may call trimEvents(). Code that copies, converts or
+    /// compares events, arguments or callables must not call trimEvents(). No other thread may use
+    /// the dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }

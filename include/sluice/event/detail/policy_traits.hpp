@@ -24,7 +24,6 @@ inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 template <class...>
 inline constexpr bool never = false;
 
-/// A prototype as a value.
 template <class Prototype>
 struct PrototypeTag {};
 

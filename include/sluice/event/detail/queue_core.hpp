@@ -87,7 +87,7 @@ public:
     bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
     /// Calls visitor(event, args...) instead of listeners for the events that are queued now. The
-    /// visitor is inlined and bypasses the search, mixins and canContinueInvoking.
+    /// visitor is inlined and bypasses the search for listeners, mixins and canContinueInvoking.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
         return harvest(Amount::all, visiting(visitor)).count != 0;
@@ -107,7 +107,6 @@ public:
         runLoop(dispatching(), pacing);
     }
 
-    /// Like run(), with a visitor: see processQueueWith().
     template <class Visitor, class Pacing = BatchPacing>
     void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
         runLoop(visiting(visitor), pacing);
@@ -127,7 +126,6 @@ public:
 
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// Returns all counts at one moment.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
     [[nodiscard]] bool isDrained() const noexcept { return isClosed() && emptyQueue(); }

@@ -142,9 +142,8 @@ struct ListReaders {
 /// The retired elements of one list, with the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch is freed when all calls that began before
-/// its grace period have ended. The last of these calls frees the batch, or a thread that retires
-/// or awaits elements. A destructor may wait for another element, because each element is listed
-/// until it is freed.
+/// its grace period have ended. A destructor may wait for another element, because each element is
+/// listed until it is freed.
 ///
 /// The last element may be the owner of the RetireList, destroyed by `free`.
 template <class Threading>
@@ -173,7 +172,7 @@ public:
         }
     }
 
-    // A call that ends must collect() if both are true. Relaxed by E1.
+    // A call must collect() at its end if hasAny() and isDue() are true. Relaxed by E1.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -239,7 +238,6 @@ private:
     //   E1 begin: collect <-> the end of a Call.
     //   E2 free: ReadGuard -> hasPassed.
 
-    /// The next step of a collect().
     struct Begun {
         Retired* passed = nullptr;  // an element to be freed, or null: begin a period
         bool isBegun = false;
@@ -279,7 +277,7 @@ private:
         return true;
     }
 
-    /// Limits the rate of periods, because a fence beside running threads takes up to 20 us.
+    /// Limits the rate of periods, because a fence takes up to 20 us while other threads run.
     bool mayBegin() noexcept {
         if (this->readers.looksUnread()) {
             return true;
@@ -312,7 +310,6 @@ private:
     GracePeriod period_{};
 };
 
-/// One call of a list.
 template <class Threading>
 class Call {
     using Readers = ReadersOf<Threading>;

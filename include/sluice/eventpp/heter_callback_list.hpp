@@ -93,7 +93,8 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The index of `Prototype`, or of the first prototype whose arguments `Prototype` accepts.
+    /// The index of `Prototype` in the list. If the list lacks `Prototype`, the index of the first
+    /// prototype whose arguments `Prototype` accepts.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});

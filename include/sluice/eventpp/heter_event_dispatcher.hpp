@@ -116,8 +116,8 @@ private:
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
 /// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
-/// precedes the arguments; with ArgumentPassingIncludeEvent, it is one of the arguments. All other
-/// behaviour is that of EventDispatcher.
+/// precedes the arguments; with ArgumentPassingIncludeEvent, the event is one of the arguments. All
+/// other behaviour is that of EventDispatcher.
 ///
 /// `Policies` are those of EventDispatcher without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

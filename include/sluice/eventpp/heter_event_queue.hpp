@@ -83,7 +83,7 @@ public:
 
     /// Dispatches the events for which predicate(args...) is true; the others stay in front of
     /// later events. Only events of the first prototype whose arguments the predicate accepts are
-    /// tested. If no event is dispatched, processIf() tries the next such prototype.
+    /// tested. If no event was dispatched, processIf() tries the next prototype that fits.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
@@ -162,7 +162,7 @@ public:
 
 namespace void_enqueue {
 
-/// Like eventpp::HeterEventQueue, whose enqueue() returns nothing.
+/// A HeterEventQueue with eventpp's interface: enqueue() returns nothing.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>> {

@@ -37,8 +37,8 @@ struct FilterPolicies {
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
 /// A filter receives every event, even without listeners, and may change the arguments. Filters run
-/// in the order of addition, in a queue when it processes the event. The first filter that returns
-/// false or throws ends the dispatch. Copies of a dispatcher have the same filters.
+/// in the order of addition, and in a queue while the event is processed. The first filter that
+/// returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
 ///
 /// Thread safety: as for a CallbackList with the dispatcher's Threading.
 template <class Base>

@@ -43,7 +43,8 @@ public:
     /// Adds an empty item to an empty list. The queue fills the item before it splices the list.
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of the other list, and puts them in front of equal items or behind them.
+    /// Takes all items of the other list, and puts them in front of equal items (begin()) or behind
+    /// them (end()).
     void splice(End where, OrderedQueueList& other) {
         if (tree_.size() < other.tree_.size()) {  // moves the items of the shorter list
             swap(other);

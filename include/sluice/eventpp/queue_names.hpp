@@ -40,8 +40,8 @@ public:
 
 namespace void_enqueue {
 
-/// Like eventpp::EventQueue, whose enqueue() returns nothing. The class has the name of its base,
-/// because derived classes call their base `EventQueue`.
+/// An EventQueue with eventpp's interface: enqueue() returns nothing. The class has the name of its
+/// base, because derived classes call their base `EventQueue`.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
     using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;

@@ -164,7 +164,7 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 
 }  // namespace detail
 
-/// Removes its listeners when it is destroyed.
+/// A remover that removes its listeners in its destructor.
 ///
 ///     class Display {
 ///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // the last member
@@ -289,9 +289,9 @@ private:
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
-/// removed before its last call. The number is exact even if several threads call the listener. A
-/// call that throws also counts. Copies of the target share the count, but only the target removes
-/// the listener. While a copy is called, no other thread may destroy the target.
+/// removed before its last call. The number of calls is exact even if several threads call the
+/// listener. A call that throws also counts. Copies of the target share the count, but only the
+/// target removes the listener. While a copy is called, no other thread may destroy the target.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;

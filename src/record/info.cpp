@@ -1,8 +1,8 @@
-// sluice-info FILE: prints what a recording contains.
+// sluice-info FILE: prints what a recording contains. It fails unless the recording is complete.
 
-#include <sluice/record/replay.hpp>
+#include <sluice/record/recorder.hpp>
 
-#include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <exception>
 
@@ -19,34 +19,36 @@ std::string printable(std::string text) {
 /// Returns whether the recording is complete.
 bool print(const char* path) {
     sluice::detail::mcap::Reader file(path);
-    std::map<std::uint16_t, unsigned long long> counts;
-    unsigned long long sum = 0;
-    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    std::map<std::uint16_t, std::uint64_t> counts;
+    std::uint64_t first = ~std::uint64_t{0};
     std::uint64_t last = 0;
-    for (sluice::detail::mcap::Message message; file.next(message); ++sum) {
+    sluice::RecorderStatistics missing;
+    for (sluice::detail::mcap::Message message; file.next(message);) {
         ++counts[message.channel];
         first = std::min(first, message.logTime);
         last = std::max(last, message.logTime);
+        if (file.channels().at(message.channel).schemaName == "RecorderStatistics") {
+            const auto* const data = reinterpret_cast<const unsigned char*>(message.data.data());
+            (void)sluice::wire::decode(data, message.data.size(), missing);
+        }
     }
-    const sluice::RecordingEnd end = sluice::detail::endOf(file);
-    std::printf("%s: %s\n%llu messages", path, toString(end), sum);
-    if (sum != 0) {
-        std::printf(" in %.3f s, from %.3f s since 1970 on",
-                    static_cast<double>(last - first) / 1e9, static_cast<double>(first) / 1e9);
+    std::printf("%s: %s\n", path, toString(file.end()));
+    if (!counts.empty()) {
+        std::printf("%.3f s, from %.3f s since 1970 on\n", static_cast<double>(last - first) / 1e9,
+                    static_cast<double>(first) / 1e9);
     }
-    std::puts("");
-    for (const auto& [id, channel] : file.channels()) {
-        std::printf("%12llu  %s  %s  %s", counts[id], printable(channel.topic).c_str(),
+    for (const auto& [id, count] : counts) {
+        const sluice::detail::mcap::Channel& channel = file.channels().at(id);
+        std::printf("%12" PRIu64 "  %s  %s  %s", count, printable(channel.topic).c_str(),
                     printable(channel.schemaName).c_str(), printable(channel.encoding).c_str());
         for (const auto& [key, value] : channel.metadata) {
             std::printf("  %s=%s", printable(key).c_str(), printable(value).c_str());
         }
         std::puts("");
     }
-    for (const auto& [what, count] : file.lost()) {
-        std::printf("%12s  %s\n", printable(count).c_str(), printable(what).c_str());
-    }
-    return end == sluice::RecordingEnd::complete;
+    std::printf("lost %" PRIu64 ", unencodable %" PRIu64 ", failed %" PRIu64 "\n", missing.lost,
+                missing.unencodable, missing.failed);
+    return file.end() == sluice::RecordingEnd::complete;
 }
 
 }  // namespace

@@ -2,42 +2,31 @@
 #include <sluice/record/recorder.hpp>
 
 #include <exception>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 #include <pthread.h>
 
 namespace sluice {
 
 namespace {
 
+using Steady = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// Of a chunk: its record has a head, too.
-constexpr std::size_t maxChunk = detail::mcap::Reader::maxContent - (std::size_t{1} << 20U);
-
-RecorderOptions checked(const RecorderOptions& options) {
-    if (options.chunkSize > maxChunk) {
-        throw std::runtime_error("record: chunkSize is " + std::to_string(options.chunkSize) +
-                                 ", the most is " + std::to_string(maxChunk));
-    }
-    return options;
-}
-
-std::int64_t systemMinusSteady() noexcept {
-    const Nanoseconds steady = std::chrono::steady_clock::now().time_since_epoch();
+std::uint64_t systemMinusSteady() noexcept {
+    const Nanoseconds steady = Steady::now().time_since_epoch();
     const Nanoseconds system = std::chrono::system_clock::now().time_since_epoch();
-    return (system - steady).count();
+    return static_cast<std::uint64_t>((system - steady).count());
 }
 
 }  // namespace
 
 Recorder::Recorder(const std::string& path, const RecorderOptions& options)
-    : options_(checked(options)),
+    : options_(options),
       systemMinusSteady_(systemMinusSteady()),
       file_(path, options.compressionLevel) {
+    add("recorder/RecorderStatistics", detail::recordTypeOf<RecorderStatistics>());  // channel 0
     const detail::BlockedSignals inherited;
     thread_ = std::thread([this] { run(); });
 }
@@ -63,16 +52,14 @@ void Recorder::close() {
 RecorderStatistics Recorder::statistics() const {
     const std::lock_guard lock(mutex_);
     RecorderStatistics result;
-    result.written = written_.get();
+    result.written = written_.get();  // before `accepted`, which is never smaller
     result.failed = failed_.get();
     result.fileSize = fileSize_.get();
-    for (const detail::RecordedType& each : types_) {
-        result.accepted += each.accepted.get();
-        result.lost += each.lost.get();
-        result.unencodable += each.unencodable.get();
+    for (const detail::RecordLane& lane : lanes_) {
+        result.accepted += lane.accepted.get();
+        result.lost += lane.lost.get();
+        result.unencodable += lane.unencodable.get();
     }
-    // A call counts its message after the thread may have written it.
-    result.accepted = std::max(result.accepted, result.written + result.failed);
     if (isClosed_) {  // later calls, too, left their messages in the lanes
         result.failed = result.accepted - result.written;
     }
@@ -84,31 +71,23 @@ detail::RecordLane& Recorder::addLane() {
     return lanes_.emplace_back(options_.laneSize);
 }
 
-detail::RecordedType& Recorder::add(detail::RecordLane& lane, const std::string& topic,
-                                    const detail::RecordType& type, bool hasPriorities) {
-    const char* const encoding = options_.encoding == RecordEncoding::json ? "json" : "msgpack";
-    detail::mcap::Channel channel{topic,        type.name,
-                                  "jsonschema", type.jsonSchema,
-                                  encoding,     {{"schema_hash", std::to_string(type.hash)}}};
+/// Adds three channels. Returns the number of the first.
+std::size_t Recorder::add(const std::string& topic, const detail::RecordType& type) {
     const std::lock_guard lock(mutex_);
-    if (channels_ + priorityCount > std::numeric_limits<std::uint16_t>::max()) {
-        throw std::runtime_error("record: a file has at most 65,535 channels");
+    const std::size_t first = channels_.size();
+    if (first + priorityCount > std::size_t{1} << 16U) {
+        throw std::runtime_error("record: a file has at most 21,845 types");
     }
-    detail::RecordedType& added = types_.emplace_back();
-    added.topic = topic;
-    added.lane = &lane;
-    added.systemMinusSteady = systemMinusSteady_;
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-        if (hasPriorities) {
-            channel.metadata.resize(1);
-            channel.metadata.emplace_back("priority", toString(priority));
-        }
-        if (hasPriorities || priority == Priority::medium) {
-            added.channels[detail::indexOf(priority)] = channels_++;
-            added_.push_back(channel);
-        }
+        channels_.push_back(
+            {topic,
+             type.name,
+             "jsonschema",
+             type.jsonSchema,
+             "msgpack",
+             {{"schema_hash", std::to_string(type.hash)}, {"priority", toString(priority)}}});
     }
-    return added;
+    return first;
 }
 
 // ---- The thread
@@ -118,43 +97,44 @@ void Recorder::run() {
     const sched_param ordinary{};
     (void)::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &ordinary);
     for (bool isLast = false; !isLast;) {
-        std::vector<detail::RecordLane*> lanes;
-        std::vector<detail::mcap::Channel> added;
-        {
-            constexpr std::chrono::milliseconds interval{10};
-            std::unique_lock lock(mutex_);
-            isLast = wake_.wait_for(lock, interval, [this] { return isClosing_; });
-            added.swap(added_);
-            for (detail::RecordLane& each : lanes_) {
-                lanes.push_back(&each);
-            }
-        }
         try {
-            for (const auto& each : added) {
-                known_ = file_.add(each) + std::size_t{1};
+            {
+                constexpr std::chrono::milliseconds interval{10};
+                std::unique_lock lock(mutex_);
+                isLast = wake_.wait_for(lock, interval, [this] { return isClosing_; });
+                while (file_.channels() < channels_.size()) {
+                    file_.add(channels_[file_.channels()]);
+                }
+                known_.clear();
+                for (detail::RecordLane& each : lanes_) {
+                    known_.push_back(&each);
+                }
             }
-            collect(lanes, isLast);
+            collect(isLast);
+            if (isLast) {
+                endChunk();  // the counts, if the last chunk failed
+                (void)file_.finish();
+            }
         } catch (const std::exception&) {  // no memory: the lanes keep the next messages
             file_.dropChunk();
             failed_.add(std::exchange(pending_, 0));
         }
     }
-    writeCounts();
-    (void)file_.finish();
     fileSize_.set(file_.fileSize());
 }
 
 /// Moves the messages of the lanes to the file, the oldest first.
-void Recorder::collect(const std::vector<detail::RecordLane*>& lanes, bool isLast) {
-    const Nanoseconds steady = std::chrono::steady_clock::now().time_since_epoch();
-    const auto now = static_cast<std::uint64_t>(steady.count() + systemMinusSteady_);
+void Recorder::collect(bool isLast) {
+    const Steady::time_point now = Steady::now();
+    const auto stamp = static_cast<std::uint64_t>(Nanoseconds(now.time_since_epoch()).count());
     for (;;) {
         detail::RecordLane* from = nullptr;
         detail::mcap::Message message;
-        for (detail::RecordLane* lane : lanes) {
+        for (detail::RecordLane* lane : known_) {
             detail::mcap::Message each;
             // Later messages wait, because another lane may receive an older one.
-            if (lane->peek(each) && (isLast || each.logTime <= now) && each.channel < known_ &&
+            if (lane->peek(each) && (isLast || each.logTime <= stamp) &&
+                each.channel < file_.channels() &&
                 (from == nullptr || each.logTime < message.logTime)) {
                 from = lane;
                 message = each;
@@ -163,54 +143,39 @@ void Recorder::collect(const std::vector<detail::RecordLane*>& lanes, bool isLas
         if (from == nullptr) {
             break;
         }
-        const std::size_t size = message.data.size();
-        std::string json;
-        if (options_.encoding == RecordEncoding::json) {
-            json = nlohmann::ordered_json::from_msgpack(message.data).dump();
-            message.data = json;
-        }
-        if (file_.chunkSize() + message.data.size() > maxChunk) {
-            endChunk();
-        }
-        chunkBegin_ = pending_ == 0 ? now : chunkBegin_;
-        if (message.data.size() > maxChunk) {
-            failed_.add(1);
-        } else {
-            file_.write(message);
-            ++pending_;
-        }
-        from->pop(size);
-        if (file_.chunkSize() >= options_.chunkSize) {
+        message.logTime += systemMinusSteady_;
+        message.publishTime += systemMinusSteady_;
+        file_.write(message);
+        chunkBegin_ = pending_++ == 0 ? now : chunkBegin_;
+        from->pop(message.data.size());
+        if (file_.chunkSize() >= std::min(options_.chunkSize, std::size_t{64} << 20U)) {
             endChunk();
         }
     }
-    const auto age = static_cast<std::uint64_t>(Nanoseconds(options_.chunkAge).count());
-    if (pending_ != 0 && (isLast || now - chunkBegin_ >= age)) {
+    // In milliseconds, since chunkAge may be too long for nanoseconds.
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - chunkBegin_);
+    if (pending_ != 0 && (isLast || age >= options_.chunkAge)) {
         endChunk();
     }
 }
 
+/// Writes the messages, and the counts if more messages are missing than the file says.
 void Recorder::endChunk() {
-    (file_.endChunk() ? written_ : failed_).add(std::exchange(pending_, 0));
+    const RecorderStatistics counts = statistics();
+    const std::uint64_t missing = counts.lost + counts.unencodable + counts.failed;
+    if (missing != reported_) {
+        unsigned char bytes[256];
+        wire::Buffer buffer(bytes, sizeof bytes);
+        (void)wire::encode(counts, buffer);
+        const Nanoseconds now = Steady::now().time_since_epoch();
+        const std::uint64_t time = static_cast<std::uint64_t>(now.count()) + systemMinusSteady_;
+        const auto* const data = reinterpret_cast<const char*>(buffer.data());
+        file_.write({0, 0, time, time, {data, buffer.size()}});
+    }
+    const bool isWritten = file_.endChunk();
+    reported_ = isWritten ? missing : reported_;
+    (isWritten ? written_ : failed_).add(std::exchange(pending_, 0));
     fileSize_.set(file_.fileSize());
-    writeCounts();
-}
-
-/// Writes the numbers of lost and failed messages, if they have changed.
-void Recorder::writeCounts() {
-    detail::mcap::Pairs counts{{"failed", std::to_string(failed_.get())}};
-    {
-        const std::lock_guard lock(mutex_);
-        for (const detail::RecordedType& each : types_) {
-            const std::uint64_t lost = each.lost.get() + each.unencodable.get();
-            if (lost != 0) {
-                counts.emplace_back("lost " + each.topic, std::to_string(lost));
-            }
-        }
-    }
-    if (counts != counts_ && file_.addMetadata("sluice.lost", counts)) {
-        counts_ = std::move(counts);
-    }
 }
 
 }  // namespace sluice

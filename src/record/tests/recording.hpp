@@ -61,21 +61,24 @@ inline std::vector<std::uint32_t> upTo(std::size_t count) {
 struct RecordingInfo {
     std::vector<std::string> topics;
     std::vector<std::chrono::nanoseconds> times;  // since 1970
-    detail::mcap::Pairs lost;
+    RecorderStatistics missing;                   // the last counts
     RecordingEnd end;
 };
 inline RecordingInfo recordingInfo(const std::string& path) {
     detail::mcap::Reader file(path);
     RecordingInfo info;
     for (detail::mcap::Message message; file.next(message);) {
-        info.topics.push_back(file.channel(message.channel).topic);
+        info.topics.push_back(file.channels().at(message.channel).topic);
         info.times.emplace_back(message.logTime);
     }
-    info.lost = file.lost();
     Replay replay(path);
-    EXPECT_EQ(replay.step(), ReplayStep::end);
-    EXPECT_EQ(replay.statistics().unmatched, info.times.size());
+    replay.handle<RecorderStatistics>([&](const RecorderStatistics& each) { info.missing = each; });
+    while (replay.step() == ReplayStep::delivered) {
+    }
+    const ReplayStatistics counts = replay.statistics();
+    EXPECT_EQ(counts.unmatched + counts.delivered, info.times.size());
     info.end = replay.end();
+    EXPECT_EQ(info.end, file.end());
     return info;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/send_result.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
@@ -9,31 +10,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace sluice {
-
-/// What is known about a file after its last message.
-enum class RecordingEnd : unsigned char {
-    unknown,   ///< more messages follow
-    complete,  ///< the recorder was closed
-    cut,       ///< the file ends early: its last chunk is missing, or a part of it
-    damaged,   ///< some chunks were skipped, because their content is wrong
-};
-[[nodiscard]] const char* toString(RecordingEnd end) noexcept;
-
-namespace detail {
-/// For a file whose messages have all been read.
-[[nodiscard]] RecordingEnd endOf(const mcap::Reader& file) noexcept;
-}  // namespace detail
 
 struct ReplayOptions {
     /// How much faster run() is than the recording; 0: as fast as the receivers allow.
@@ -52,13 +40,13 @@ enum class ReplayStep : unsigned char {
 
 struct ReplayStatistics {
     std::uint64_t delivered = 0;
-    std::uint64_t unmatched = 0;    ///< nothing receives their type
+    std::uint64_t unmatched = 0;    ///< nothing receives their type, or they are not MessagePack
     std::uint64_t undecodable = 0;  ///< the data does not fit the type
     std::uint64_t refused = 0;      ///< the bus was closed
 };
 
-/// Publishes the messages of a file of Recorder, or of another MCAP writer that encodes messages as
-/// "msgpack" or "json".
+/// Publishes the messages of a file of Recorder, or of another MCAP writer that encodes messages in
+/// MessagePack.
 ///
 ///     sluice::Replay replay("run.mcap");
 ///     replay.into(bus);                  // or into<Scan, Stop>(bus), or handle<Scan>(function)
@@ -75,6 +63,7 @@ struct ReplayStatistics {
 /// Thread safety: any thread may call stop(), one thread at a time the other functions.
 ///
 /// Errors: the constructor throws std::runtime_error if the file cannot be read or is no MCAP file.
+/// A message whose handler throws is neither counted nor repeated.
 class Replay {
 public:
     explicit Replay(const std::string& path, const ReplayOptions& options = {});
@@ -86,8 +75,8 @@ public:
     template <class... Only, class AnyBus>
     void into(AnyBus& bus, const std::string& name = {}) {
         using Types = std::conditional_t<sizeof...(Only) == 0, typename AnyBus::MessageTypes,
-                                         ListOf<Only...>>;
-        intoEach(bus, name, Types());
+                                         Messages<Only...>>;
+        intoEach(bus, name, static_cast<const Types*>(nullptr));
     }
 
     /// Passes messages of type T to handler(T&&) or handler(T&&, Priority), which returns nothing
@@ -106,50 +95,55 @@ public:
 
     /// Delivers all messages at their times. Waits while a receiver is full, so another thread must
     /// process the bus. Returns false if stop() ended it; a stop() while it does not run ends the
-    /// next one.
+    /// next one. stop() may take 10 ms.
     bool run();
-    void stop() noexcept;
+    void stop() noexcept { isStopped_ = true; }
 
     [[nodiscard]] ReplayStatistics statistics() const noexcept { return counts_; }
-    [[nodiscard]] RecordingEnd end() const noexcept;
+    [[nodiscard]] RecordingEnd end() const noexcept { return file_.end(); }
 
 private:
-    using Deliver = std::function<wire::DecodeError(const unsigned char* bytes, std::size_t size,
-                                                    Priority priority, SendResult& result)>;
+    /// Returns nothing if the data does not fit the type.
+    using Deliver = std::function<std::optional<SendResult>(std::string_view data, Priority)>;
     struct Receiver {
         std::string topic;
         detail::RecordType type;
         Deliver deliver;
     };
-    template <class... Ts>
-    struct ListOf {};
 
     template <class T, class Handler>
     void addHandler(Handler handler, const std::string& topic, detail::RecordType&& type) {
         static_assert(std::is_default_constructible_v<T>,
                       "replay: a message is default-constructed, then its fields are read");
-        auto deliverTo = [handler = std::move(handler)](
-                             const unsigned char* bytes, std::size_t size,
-                             [[maybe_unused]] Priority priority, SendResult& result) mutable {
+        auto deliver =
+            [handler = std::move(handler)](
+                std::string_view data,
+                [[maybe_unused]] Priority priority) mutable -> std::optional<SendResult> {
             T message{};
-            const wire::DecodeError error = wire::decode(bytes, size, message);
-            if (error == wire::DecodeError::none) {
-                result = call([&]() -> decltype(auto) {
-                    if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
-                        return handler(std::move(message), priority);
-                    } else {
-                        return handler(std::move(message));
-                    }
-                });
+            const auto* const bytes = reinterpret_cast<const unsigned char*>(data.data());
+            if (wire::decode(bytes, data.size(), message) != wire::DecodeError::none) {
+                return std::nullopt;
             }
-            return error;
+            const auto call = [&]() -> decltype(auto) {
+                if constexpr (std::is_invocable_v<Handler&, T&&, Priority>) {
+                    return handler(std::move(message), priority);
+                } else {
+                    return handler(std::move(message));
+                }
+            };
+            if constexpr (std::is_void_v<decltype(call())>) {
+                call();
+                return SendResult::ok;
+            } else {
+                return call();
+            }
         };
-        receivers_.push_back({topic, std::move(type), std::move(deliverTo)});
+        receivers_.push_back({topic, std::move(type), std::move(deliver)});
         routes_.clear();
     }
 
-    template <class AnyBus, template <class...> class List, class... Ts>
-    void intoEach(AnyBus& bus, const std::string& name, List<Ts...> /*types*/) {
+    template <class AnyBus, class... Ts>
+    void intoEach(AnyBus& bus, const std::string& name, const Messages<Ts...>* /*types*/) {
         constexpr const typename AnyBus::MessageTypes* all = nullptr;
         (addHandler<Ts>(
              [&bus](Ts&& message, [[maybe_unused]] Priority priority) {
@@ -164,34 +158,18 @@ private:
          ...);
     }
 
-    template <class F>
-    static SendResult call(const F& f) {
-        if constexpr (std::is_void_v<decltype(f())>) {
-            f();
-            return SendResult::ok;
-        } else {
-            return f();
-        }
-    }
-
     bool load();
     Receiver* receiver();
-    wire::DecodeError deliver(SendResult& result);
 
     const ReplayOptions options_;
     detail::mcap::Reader file_;
-    std::vector<Receiver> receivers_;
+    std::deque<Receiver> receivers_;             // a handler may add others
     std::map<std::uint16_t, Receiver*> routes_;  // from channels
     detail::mcap::Message message_;
     bool isLoaded_ = false;
-    bool isAtEnd_ = false;
-    bool hasFirst_ = false;
-    std::chrono::nanoseconds firstTime_{0};
-    std::chrono::nanoseconds lastTime_{-1};  // of the last delivered message; negative: none
+    std::optional<std::chrono::nanoseconds> firstTime_;  // of the file
+    std::optional<std::chrono::nanoseconds> lastTime_;   // of the last delivered message
     ReplayStatistics counts_;
-
-    std::mutex mutex_;
-    std::condition_variable wake_;
     std::atomic<bool> isStopped_{false};
 };
 

@@ -2,21 +2,34 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <limits>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 struct ZSTD_CCtx_s;
 
+namespace sluice {
+
+/// What is known about a file after its last message.
+enum class RecordingEnd : unsigned char {
+    unknown,   ///< more messages follow
+    complete,  ///< the recorder was closed
+    cut,       ///< the file ends early: its last chunk is missing, or a part of it
+    damaged,   ///< some chunks were skipped, because their content is wrong
+};
+[[nodiscard]] const char* toString(RecordingEnd end) noexcept;
+
+}  // namespace sluice
+
 // Files in the format MCAP, https://mcap.dev/spec: its records, a writer and a reader.
 namespace sluice::detail::mcap {
 
-enum class Op : unsigned char {
+enum class Op : std::uint8_t {
     header = 1,
     footer,
     schema,
@@ -25,46 +38,56 @@ enum class Op : unsigned char {
     chunk,
     messageIndex,
     chunkIndex,
-    attachment,
-    attachmentIndex,
-    statistics,
-    metadata,
-    metadataIndex,
-    summaryOffset,
-    dataEnd
+    statistics = 11,
+    dataEnd = 15
 };
 
 inline constexpr std::string_view magic("\x89MCAP0\r\n", 8);
-inline constexpr std::size_t recordHead = 9;  ///< bytes of opcode and length
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// Appends the lowest `Bytes` bytes of a number, the lowest byte first.
-template <std::size_t Bytes>
-void put(std::string& to, std::uint64_t number) {
-    char bytes[Bytes];
-    for (std::size_t i = 0; i < Bytes; ++i) {
-        bytes[i] = static_cast<char>(number >> (8 * i) & 0xFFU);
-    }
-    to.append(bytes, Bytes);
-}
-void putText(std::string& to, std::string_view text);
-void putPairs(std::string& to, const Pairs& pairs);
+/// Bytes that put() appends without their length.
+struct Raw {
+    std::string_view bytes;
+};
 
-/// Appends a record whose content fill(to) appends.
-template <class Fill>
-void putRecord(std::string& to, Op op, const Fill& fill) {
-    put<1>(to, static_cast<unsigned char>(op));
+/// Appends a field: a number of the size of its type, the lowest byte first, or a text.
+template <class Field>
+void put(std::string& to, const Field& field) {
+    if constexpr (std::is_enum_v<Field>) {
+        put(to, static_cast<std::underlying_type_t<Field>>(field));
+    } else if constexpr (std::is_integral_v<Field>) {
+        char bytes[sizeof(Field)];
+        for (std::size_t i = 0; i < sizeof(Field); ++i) {
+            bytes[i] = static_cast<char>(field >> (8 * i) & 0xFFU);
+        }
+        to.append(bytes, sizeof(Field));
+    } else if constexpr (std::is_same_v<Field, Raw>) {
+        to += field.bytes;
+    } else if constexpr (std::is_same_v<Field, Pairs>) {
+        std::string all;
+        for (const auto& [key, value] : field) {
+            put(all, key);
+            put(all, value);
+        }
+        put(to, all);
+    } else {
+        put(to, static_cast<std::uint32_t>(field.size()));
+        to += field;
+    }
+}
+
+/// Appends a record of these fields.
+template <class... Fields>
+void putRecord(std::string& to, Op op, const Fields&... fields) {
+    put(to, op);
     const std::size_t begin = to.size() + 8;
     to.append(8, '\0');
-    fill(to);
+    (put(to, fields), ...);
     std::string length;
-    put<8>(length, to.size() - begin);
+    put(length, std::uint64_t{to.size() - begin});
     to.replace(begin - 8, 8, length);
 }
-
-/// The checksum of zlib, CRC-32, which protects chunks.
-std::uint32_t crc32(std::string_view bytes) noexcept;
 
 struct Channel {
     std::string topic;
@@ -93,26 +116,26 @@ public:
     Writer& operator=(const Writer&) = delete;
     ~Writer();
 
-    [[nodiscard]] std::uint16_t add(const Channel& channel);
+    /// Adds the channel of this number.
+    void add(const Channel& channel);
+    [[nodiscard]] std::size_t channels() const noexcept { return counts_.size(); }
     void write(const Message& message);
     [[nodiscard]] std::size_t chunkSize() const noexcept { return chunk_.size(); }
     [[nodiscard]] std::uint64_t fileSize() const noexcept { return size_; }
     /// Writes the collected messages. Returns false if the disk refused them, which loses them.
     [[nodiscard]] bool endChunk();
     void dropChunk() noexcept;
-    [[nodiscard]] bool addMetadata(const std::string& name, const Pairs& pairs);
     /// Writes the summary, behind which nothing is written.
     [[nodiscard]] bool finish();
 
 private:
     struct Times {
-        std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t first = ~std::uint64_t{0};
         std::uint64_t last = 0;
     };
-    bool append(const std::string& bytes);
+    bool append(std::string_view bytes);
 
     int file_ = -1;
-    const int level_;
     const std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> packer_;
     std::uint64_t size_ = 0;
     std::string definitions_;             // schemas and channels, also in the summary
@@ -121,11 +144,9 @@ private:
     Times chunkTimes_;
     std::map<std::uint16_t, std::string> indexes_;  // of the chunk: times and offsets
     std::string chunkIndexes_;
-    std::string metadataIndexes_;
     Times times_;
     std::vector<std::uint64_t> counts_;  // messages of each channel; channel n has schema n + 1
     std::uint32_t chunks_ = 0;
-    std::uint32_t metadata_ = 0;
 };
 
 /// Reads a file by any writer, from its begin. The bytes are untrusted: nothing is read beyond
@@ -141,46 +162,36 @@ public:
 
     /// Throws std::runtime_error if the file cannot be read or is no MCAP file.
     explicit Reader(const std::string& path);
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-    ~Reader();
 
     /// Reads the next message; those of a chunk in the order of their log times. Its data is valid
     /// until the next call. Returns false at the end.
     [[nodiscard]] bool next(Message& message);
 
-    /// A channel; its schema's encoding and text are not read.
-    [[nodiscard]] const Channel& channel(std::uint16_t id) const { return channels_.at(id); }
     [[nodiscard]] const std::map<std::uint16_t, Channel>& channels() const noexcept {
         return channels_;
     }
-    /// The last metadata record of the name "sluice.lost".
-    [[nodiscard]] const Pairs& lost() const noexcept { return lost_; }
-    /// After the last message: whether the file is complete.
-    [[nodiscard]] bool hasEnd() const noexcept { return hasEnd_; }
-    /// Chunks and records that were skipped because their content is wrong, and 1 if the file says
-    /// that it has another number of messages.
-    [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
+    /// After the last message: how the file ends. A wrong number of messages is damage, too.
+    [[nodiscard]] RecordingEnd end() const noexcept { return end_; }
 
 private:
     bool readRecord();
-    bool readChunk(std::string_view content);
+    bool takeChunk(std::string_view content);
     bool take(Op op, std::string_view content);
+    bool takeDefinition(Op op, std::string_view content);
     bool read(std::string& to, std::uint64_t size);
 
-    std::FILE* file_ = nullptr;
-    std::uint64_t left_ = 0;                        // bytes of the file that were not read
-    std::map<std::uint16_t, std::string> schemas_;  // their names
+    std::ifstream file_;
+    std::uint64_t left_ = 0;                    // bytes of the file that were not read
+    std::map<std::uint16_t, Channel> schemas_;  // without the fields of a channel
     std::map<std::uint16_t, Channel> channels_;
-    std::size_t kept_ = 0;  // bytes of schemas_ and channels_
-    Pairs lost_;
+    std::size_t kept_ = 0;           // bytes of schemas_ and channels_
     std::string content_;            // of the current record
     std::string chunk_;              // its uncompressed records
     std::vector<Message> messages_;  // that they contain
     std::size_t nextMessage_ = 0;
     std::uint64_t read_ = 0;  // messages
-    std::uint64_t damaged_ = 0;
-    bool hasEnd_ = false;
+    bool isDamaged_ = false;
+    RecordingEnd end_ = RecordingEnd::unknown;
 };
 
 }  // namespace sluice::detail::mcap

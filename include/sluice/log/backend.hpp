@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-// Non-template functions are compiled in each unit, or only once in sluice::log_compiled.
+// Non-template functions are inline, or compiled once in sluice::log_compiled.
 #if !defined(SLUICE_LOG_COMPILED_LIB)
 #define SLUICE_LOG_INLINE inline
 #elif defined(SLUICE_LOG_SOURCE)
@@ -23,7 +23,7 @@ class BackendCore;
 class DefaultBackend;
 }  // namespace detail
 
-/// The thread that writes the records of loggers, instead of spdlog's thread pool.
+/// A thread that writes the records of loggers, instead of spdlog's thread pool.
 ///
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
@@ -31,12 +31,12 @@ class DefaultBackend;
 /// Most programs need only the default back end, which `async_factory` and `init()` create. Create
 /// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
-/// Order: if log call A returned before log call B began, on any thread, A's line precedes B's
-/// line, unless the processor's counter restarts after a sleep. A thread preempted while it stamps
-/// its record delays all lines of its back end.
+/// Order: if log call A returns before log call B begins, on any threads, A's line precedes B's
+/// line. The order may be lost when the processor's counter restarts after a sleep. A thread
+/// preempted while it stamps a record delays all lines of its back end.
 ///
 /// Thread safety: any thread may call any member, even while another thread destroys the back end.
-/// A logger may outlive its back end, which then rejects its records.
+/// A logger may outlive its back end. Later records of the logger are rejected.
 ///
 /// Errors: the constructor throws spdlog_ex if an option is out of range or no thread can start.
 class backend {
@@ -47,15 +47,15 @@ public:
     /// Calls shutdown(options.drain_timeout).
     ~backend();
 
-    /// For a back end with the option `manual`: writes all records logged before the call, and
-    /// returns their number. Does nothing when a sink, formatter or error handler calls poll(). The
-    /// last caller of poll(), or else the creator of the back end, also writes records in its
+    /// Writes all records of a manual back end that were logged before the call, and returns their
+    /// number. Does nothing in a sink, formatter or error handler. The polling thread, which is the
+    /// last caller of poll() or else the creator of the back end, also writes records in
     /// flush_wait(), and when its lane is full.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
-    /// if a sink could not be flushed or has lost records since the last flush_wait(), or if the
-    /// back end has ended. In a sink or an error handler, flush_wait() returns false immediately.
+    /// if the back end has ended, or if a sink has failed since the last flush_wait(). In a sink or
+    /// an error handler, flush_wait() returns false immediately.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
     /// Rejects later records, and waits until all earlier records are written and the sinks
@@ -64,8 +64,8 @@ public:
     /// shutdown() returns false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The counts of spdlog since the last reset: records dropped by Overflow::dropOldest, and
-    /// records rejected by a full lane. The counts are exact, even while threads log.
+    /// The same counts as in spdlog, since the last reset: records dropped by Overflow::dropOldest,
+    /// and records rejected by a full lane. The counts are exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
@@ -183,7 +183,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return unwritten(core_->records().statistics(), seen);
 }
 
-/// Lanes no longer count records that the back end has copied but not yet written. Read `seen`
+/// Includes records that the back end has copied out of the lanes, but not yet written. Read `seen`
 /// before `counts`, so that `counts` includes all records in `seen`.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
@@ -211,7 +211,7 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// Writes all records at program exit; from then on, each logging thread writes its own.
+/// Writes all records at program exit. Afterwards, each logging thread writes its own records.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->writeAll();

@@ -16,8 +16,8 @@ inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::m
 
 /// How the back end's thread waits when all records are written.
 enum class pacing_policy : unsigned char {
-    /// The thread sleeps, and the next log call wakes it with a system call. Above 20,000 records a
-    /// second, the thread takes naps of about 15 microseconds, and log calls need no wake-up.
+    /// The thread sleeps until a log call wakes it with a system call. Above 20,000 records a
+    /// second, the thread takes naps of about 15 microseconds, and log calls make no system call.
     park,
     /// The thread naps. Without records, each nap takes half a millisecond, so the thread wakes
     /// 2,000 times a second. Use `nap` if logging threads must not make system calls.
@@ -40,14 +40,14 @@ struct dropped_records {
 ///     options.pacing = sluice::log::pacing_policy::nap;
 ///     sluice::log::init(options);
 ///
-/// A back end rejects a setting that is out of range with a spdlog_ex that names the limit.
+/// The constructor of a back end throws spdlog_ex if a setting is out of range.
 struct backend_options {
-    /// The maximum number of records in the lane of one thread: 1 to 2^30. Records of level err and
-    /// above have a second lane of this size.
+    /// The maximum number of records in a lane, the queue of one logging thread: 1 to 2^30. Records
+    /// of level err and above have a second lane of this size.
     std::size_t queue_size = 8192;
-    /// The maximum size of one thread's lane in bytes, with record headers: at most 2^30. The
-    /// default 0 means 128 bytes for each record of queue_size, between 1 MiB and 1 GiB. Unused
-    /// bytes of a lane take no memory. A record larger than the lane is allocated separately.
+    /// The maximum size of one lane in bytes, with record headers: at most 2^30. The default 0
+    /// means 128 bytes for each record of queue_size, between 1 MiB and 1 GiB. Unused bytes of a
+    /// lane take no memory. A record larger than the lane is allocated separately.
     std::size_t queue_bytes = 0;
 
     /// The capacity of one lane in bytes: queue_bytes, or its default.
@@ -66,31 +66,31 @@ struct backend_options {
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. Text is written immediately after a pause, above 4096 bytes, and at a flush,
-    /// shutdown, fork() or crash. Other text is written with the first record after the interval,
-    /// or after a second without records; it is lost if the process is killed. A manual back end
-    /// writes in each poll().
+    /// minimum. The interval does not delay text after a pause, more than 4096 bytes of text, a
+    /// flush, shutdown, fork() or crash. Other text is written with the first record after the
+    /// interval, or after a second without records. Unwritten text is lost if the process is
+    /// killed. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
-    /// If true, a log call of the logger's flush_on() level returns only after its record is
-    /// written and the sinks are flushed, so the record survives the end of the program. Log calls
-    /// inside a sink do not wait for the flush.
+    /// If true, a log call of the logger's flush_on() level or above returns only after its record
+    /// is written and the sinks are flushed. Log calls inside a sink do not wait for the flush.
     bool flush_on_waits = false;
 
-    /// The time for which the destructor waits for the sinks. Remaining records are counted.
+    /// The maximum time for which the destructor waits. Remaining records are not written.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
     /// The minimum time between two lines "N records dropped", which the back end writes where
     /// records are missing. Zero means a line for each gap, and `no_limit` means no lines.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// The back end's thread calls on_drop for each logger and level with dropped records: beside
-    /// each notice line, or once a second without notices. Exceptions of on_drop go to the logger's
-    /// error handler. Log calls in on_drop do not wait for a full lane.
+    /// The back end's thread calls on_drop for each logger and level with dropped records, together
+    /// with each notice line. If notices are off, calls on_drop at most once a second. Exceptions
+    /// of on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full
+    /// lane.
     std::function<void(const dropped_records&)> on_drop;
 
     /// The clock of all printed times, for simulations; null selects the system's clock. `clock`
-    /// replaces even the times of log(time, ...) and of backtraces. Logging threads call `clock`,
+    /// also replaces the times of log(time, ...) and of backtraces. Logging threads call `clock`,
     /// which must not log. For daily rotation see file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock;
 

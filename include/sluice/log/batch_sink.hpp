@@ -18,16 +18,15 @@ namespace sluice::log {
 ///     };
 ///
 /// A back end passes the sink a batch in few calls, so the sink locks and writes only once per
-/// batch. Without a back end, log() and flush() work like those of any sink. Use a batch_sink if it
-/// is cheaper to write several records together.
+/// batch. Without a back end, log() and flush() work like those of any sink.
 ///
 /// Errors: log_batch() and end_batch() may throw. If log_batch() throws, the back end counts one
 /// lost record and continues with the next record. A sink that keeps records because it cannot
 /// write them must throw in end_batch() and flush().
 class batch_sink : public spdlog::sinks::sink {
 public:
-    /// Like log() for `count` records, in this order. Skips records below the sink's level. Before
-    /// log_batch() throws, it sets `taken` to the number of records before the lost one.
+    /// Like log() for `count` records in order. Skips records below the sink's level. If
+    /// log_batch() throws, `taken` must be the number of records before the lost record.
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 

@@ -73,7 +73,6 @@ std::byte* writeValue(std::byte* to, const T& value) noexcept {
     return to + sizeof(T);
 }
 
-/// The codec of a type whose bytes are copied.
 template <class T>
 struct ValueCodec {
     static_assert(std::is_trivially_copyable_v<T>,
@@ -150,7 +149,6 @@ struct UserCodec {
     }
 };
 
-/// Marks an argument type that is not copied.
 struct NoCodec {};
 
 template <class T>
@@ -193,7 +191,7 @@ using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// The measured arguments of a call, which must outlive the ArgumentWriter.
+/// Encodes the arguments of a call. The arguments must outlive the ArgumentWriter.
 template <class... Codecs>
 class ArgumentWriter {
 public:

@@ -1,19 +1,19 @@
 #pragma once
 
 /// \file
-/// A handler for fatal signals that lets the back ends write the earlier records.
+/// A handler for fatal signals, which waits until the back ends have written the earlier records.
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
 /// The crashing thread waits until all back ends have written earlier records and flushed the
 /// sinks, but no longer than the given time. After this wait, the signal has its usual effect: an
 /// earlier handler runs, or the process ends. A faulting instruction runs again, so the earlier
-/// handler and the core file show its cause and address. Other signals are raised again.
+/// handler and the core file show the address of the fault. Other signals are raised again.
 ///
 /// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
 /// crashed thread, or if the thread crashed inside a log call.
 ///
-/// Thread safety: any thread may call install_crash_handler(). Later settings replace earlier ones.
+/// Thread safety: any thread may call install_crash_handler().
 ///
 /// Deleted on Windows, where a filter of SetUnhandledExceptionFilter() may call flush_wait().
 
@@ -116,8 +116,8 @@ private:
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};  ///< in nanoseconds
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 
-    /// All shared libraries use this object. A dynamic initialisation by another thread would block
-    /// a forked child forever.
+    /// All shared libraries use this object. Dynamic initialisation is avoided, because it could
+    /// block a forked child forever.
     static CrashHandler self_;
 };
 
@@ -125,8 +125,8 @@ private:
 
 }  // namespace detail
 
-/// Installs handlers for the given signals. A crashing thread waits for at most `timeout`. Throws
-/// spdlog_ex if the system refuses a handler.
+/// Installs handlers for the given signals, which wait for at most `timeout`. A later call replaces
+/// the timeout. Throws spdlog_ex if the system refuses a handler.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {

@@ -13,8 +13,8 @@
 /// `char*` prints as "(null)".
 ///
 /// The `logger` is a spdlog::logger or a derived class, by reference, pointer or smart pointer. The
-/// calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if an
-/// argument cannot be copied: copy_when_logging.hpp shows how to add types. With std::format
+/// calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if the
+/// type of an argument is not copied: see copy_when_logging. With std::format
 /// (SPDLOG_USE_STD_FORMAT), the calling thread always formats.
 ///
 /// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. If the
@@ -24,7 +24,7 @@
 ///
 /// Thread safety is that of the logger. `{:L}` uses the global locale at the time of formatting.
 ///
-/// Errors: exceptions of formatters go to the logger's error handler; only that record is lost.
+/// Errors: exceptions of formatters go to the logger's error handler, and the record is lost.
 
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
@@ -135,7 +135,7 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
 }
 
 /// Keeps a shared library with call sites in memory after dlclose(), because records and ending
-/// threads refer to its data and code. Each library with call sites has one StaysLoaded object.
+/// threads refer to the library's data and code.
 struct StaysLoaded {
     StaysLoaded() noexcept {
 #if defined(SLUICE_LOG_IN_LIBRARY)
@@ -187,7 +187,6 @@ constexpr bool isPlainFormat(std::string_view format) noexcept {
     return true;
 }
 
-/// Appends a value in the format of `{}`.
 template <class T>
 void appendPlain(spdlog::memory_buf_t& to, T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -203,8 +202,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
     }
 }
 
-/// Prints a plain format, or a text without arguments, in less than half the instructions of the
-/// library's parser. Values without a placeholder are ignored.
+/// Prints a plain format in less than half the instructions of fmt's parser. Ignores values without
+/// a placeholder.
 template <class... Codecs>
 void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                 spdlog::memory_buf_t& to) {
@@ -269,7 +268,7 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// Turns character pointers, which may be null, and arrays, which may lack the NUL, into views.
+/// Converts character pointers and arrays to views. A pointer may be null; an array may lack NUL.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -325,7 +324,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // After the exception, spdlog formats again and calls the error handler.
+        // spdlog formats the text again, and passes the exception to the error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
@@ -367,7 +366,6 @@ auto onlyIf(Argument&& argument) noexcept {
     }
 }
 
-/// Logs a call after separating its fields from the format's arguments.
 template <class Site, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     static_cast<void>(&staysLoaded<>);

@@ -26,9 +26,9 @@ namespace sluice::log {
 ///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
 ///     // text sinks print: order done order=17 ms=1.5
 ///
-/// Text sinks print fields behind the message, a json_formatter prints them in "fields". Values are
-/// numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints as
-/// `null`. A key_value refers to its characters: use it only as an argument of a log call or
+/// Text sinks print fields after the message. A json_formatter prints fields in "fields". Values
+/// are numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints
+/// as `null`. A key_value does not copy texts, so use it only as an argument of a log call or
 /// scoped_context.
 class key_value {
 public:
@@ -47,7 +47,6 @@ private:
 
 namespace detail {
 
-/// Converts a value to one of the types of key_value::value_type.
 template <class T>
 key_value::value_type fieldValue(const T& value) noexcept {
     using Value = key_value::value_type;
@@ -153,9 +152,9 @@ key_value kv(std::string_view key, const T& value) noexcept {
 ///     handle();                 // records of this thread have the same fields
 ///
 /// A scoped_context copies keys and values. Text sinks print the context before the fields of the
-/// call; a json_formatter prints it in "context", together with spdlog's mdc of the thread. Scopes
-/// nest: an inner field hides an outer field with the same key. Create scoped_context objects on
-/// the stack. Only loggers of a back end print the context, except in backtraces.
+/// call. A json_formatter prints the context in "context", together with spdlog's mdc of the
+/// thread. A field of an inner scope hides an outer field with the same key. Create scoped_context
+/// objects on the stack. Only loggers of a back end print the context, except in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -290,7 +289,6 @@ inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
 }
 
-/// Appends ` key=value` for each field.
 inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
     forEachField(fields, [&](const key_value& field) {
         to.push_back(' ');
@@ -320,7 +318,7 @@ struct MessageFields {
 };
 
 /// Finds the fields of a message by the address of its payload, because spdlog's messages have no
-/// place for fields. A copied message has its fields only as text.
+/// member for fields. A copied message has its fields only as text.
 class CurrentFields {
 public:
     /// The payloads must have ascending addresses and must not be empty.

@@ -45,7 +45,7 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file, and how many old files remain. The old file's new name has
+/// When a file_sink begins a new file, and how many old files it keeps. An old file is renamed with
 /// the local time and a number, as in core.20261123-180000-0000.log. A sink uses no name twice.
 ///
 ///     sluice::log::file_rotation rotation;
@@ -65,8 +65,8 @@ struct file_rotation {
 
     /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
     /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit. A
-    /// file's age is that of its last write; files from the future are the oldest. Links, folders
-    /// and renamed files, such as compressed ones, are neither counted nor deleted.
+    /// file's age is the time since its last write. Files from the future count as the oldest.
+    /// Links, folders and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
@@ -76,14 +76,13 @@ struct file_rotation {
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
     /// The sink calls this hook with the old file's new name, without a lock. A back end writes
-    /// nothing until the hook returns, so leave the compression of files to a thread of your own.
-    /// Exceptions of the hook go to the logger's error handler.
+    /// nothing until the hook returns, so compress files on a separate thread. Exceptions of the
+    /// hook go to the logger's error handler.
     std::function<void(const spdlog::filename_t& rotated)> after_rotation;
 };
 
 namespace detail {
 
-/// Throws spdlog_ex if a setting is out of range.
 inline void check(const file_rotation& rotation) {
     const auto require = [](bool isGood, const char* setting, auto value, const char* limit) {
         if (!isGood) {
@@ -135,7 +134,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     Time lastWritten() const noexcept { return spdlog::log_clock::from_time_t(status().st_mtime); }
 
-    /// Closes the file, and opens the file that now has its name. Makes one attempt, spdlog five.
+    /// Closes the file, and opens the file that now has its name. Tries only once.
     void open(bool truncate) {
         close();
         if (handlers_.before_open) {
@@ -182,7 +181,7 @@ public:
         }
     }
 
-    /// Returns true if the name now belongs to another file, or to none.
+    /// Returns true if the file's name now belongs to another file, or to no file.
     bool isMoved() const noexcept {
 #if defined(_WIN32)
         const HANDLE other = openShared(name_, FILE_READ_ATTRIBUTES, OPEN_EXISTING);
@@ -202,8 +201,8 @@ public:
     /// Returns true if the open file was removed, so that its text is lost.
     bool isRemoved() const noexcept { return status().st_nlink == 0; }
 
-    /// Renames the file and returns its new name. If somebody has removed the file, closes it,
-    /// so that the next write opens a new one.
+    /// Renames the file and returns its new name. If the file was removed, closes it, so that the
+    /// next write opens a new file.
     spdlog::filename_t rename() {
         spdlog::filename_t rotated = nextName();
         if (std::rename(name_.c_str(), rotated.c_str()) != 0) {
@@ -263,7 +262,6 @@ private:
     /// of the name, name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
-    /// Finds the rotated files in the folder, including those of earlier runs.
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
         const std::size_t base = stem.find_last_of(SPDLOG_FOLDER_SEPS) + 1;  // 0: no folder
@@ -377,10 +375,10 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 /// others. A file_sink_st is for one thread at a time.
 ///
 /// Errors: the constructor throws spdlog_ex if the file cannot be opened. If the file cannot be
-/// written or reopened, log(), flush() or end_batch() throws spdlog_ex, and a later call continues:
-/// no line is lost, doubled or torn. If more than 1 MiB is unwritten, the sink refuses records with
-/// this exception, retries every 100 ms, and later writes a line "N records dropped" in their
-/// place. The destructor prints the amount of unwritten data on stderr.
+/// written or reopened, log(), flush() or end_batch() throws spdlog_ex. A later call continues
+/// without losing, doubling or tearing a line. If more than 1 MiB is unwritten, the sink refuses
+/// records with spdlog_ex, retries every 100 ms, and later writes a line "N records dropped" in
+/// their place. The destructor prints the amount of unwritten data on stderr.
 ///
 /// Performance: the buffer has 68 KiB, and more for larger records and while writes fail.
 template <class Mutex>
@@ -454,8 +452,8 @@ public:
         write(guard);
     }
 
-    /// Makes the sink reopen the file when it was renamed or removed. watch_file() costs up to
-    /// three system calls per write, because text in a removed file is written again.
+    /// Makes the sink reopen a renamed or removed file, and write lost text again. watch_file()
+    /// costs up to three system calls per write.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -579,8 +577,7 @@ private:
     }
 
     /// Writes the first `count` bytes to the old file, and the rest to a new file. If a step fails,
-    /// the rest goes to the old file, or to a new one if the old file was removed, and the next
-    /// write() throws the error.
+    /// the rest goes to the old file unless it was removed, and the next write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
@@ -635,7 +632,7 @@ private:
         }
     }
 
-    /// Deletes old files whose hook was called; the next write() throws their errors.
+    /// Deletes old files whose hook was called. The next write() throws errors of the deletion.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {

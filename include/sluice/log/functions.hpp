@@ -39,11 +39,10 @@
 
 namespace sluice::log {
 
-/// Returns the default back end, which loggers use unless they name another. The first
-/// default_backend() starts the back end. shutdown() and spdlog::shutdown() end the back end; the
-/// next default_backend() starts another. At program exit the back end writes all records; later
-/// log calls, as in a static object's destructor, write their own records. Throws spdlog_ex if the
-/// back end cannot start.
+/// Returns the default back end, and starts it if none is running. shutdown() and
+/// spdlog::shutdown() end the default back end. At program exit, the default back end writes all
+/// records. Later log calls, for example in destructors of static objects, write their own records.
+/// Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
 
 /// Replaces the default back end. Existing loggers keep the old back end, which ends when its last
@@ -65,7 +64,7 @@ struct async_factory_impl {
     }
 };
 
-// If the lane is full, a log call waits, discards the oldest records, or discards its own record.
+// If the lane is full: `block` waits, `dropOldest` evicts old records, `reject` loses the new one.
 using async_factory = async_factory_impl<Overflow::block>;
 using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
 using async_factory_discard = async_factory_impl<Overflow::reject>;
@@ -84,8 +83,8 @@ std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
-/// Call make_async() at the start of the program: pointers to the old logger still log without a
-/// back end, out of order with the new logger. Throws spdlog_ex if `logger` is null.
+/// Call make_async() at the start of the program, because pointers to the old logger still log
+/// without a back end. Throws spdlog_ex if `logger` is null.
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
@@ -231,7 +230,7 @@ private:
     }
 
     /// Holds the lock that fork() takes, so that spdlog's lock is free in a child. tryHook() only
-    /// tries spdlog's lock, because spdlog::shutdown() takes the locks in the other order.
+    /// tries spdlog's lock, because spdlog::shutdown() takes the two locks in the opposite order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();

@@ -7,13 +7,13 @@
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Each call site, and each instance of a template, has its own count for all threads and loggers.
+/// Each call site, and each instance of a template, has one count for all threads and loggers.
 /// Calls below the logger's level are not counted. A call that is held back does not evaluate its
 /// arguments. `n` may have any type that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
 /// SLUICE_LOG_AT_MOST logs the first n calls of each second, at most 16,777,215. Each second begins
-/// with the first call after the previous second. The next message after held-back calls follows a
-/// line "N messages held back".
+/// with the first call after the previous second. If calls were held back, the line "N messages
+/// held back" precedes the next message.
 ///
 /// Thread safety: no call waits. The counts use relaxed operations and order nothing.
 
@@ -57,7 +57,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // An earlier `now` of another thread counts for the present second.
+            // If `now` is before the current second, the call counts for the current second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -76,8 +76,8 @@ public:
     }
 
 private:
-    // One word holds the second and its count, which thus match. The upper 40 bits are the second's
-    // beginning in milliseconds, enough for 34 years of uptime; the lower 24 bits count calls.
+    // One word holds the second and its count, so that both change together. The upper 40 bits are
+    // the second's beginning in milliseconds, enough for 34 years. The lower 24 bits count calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 

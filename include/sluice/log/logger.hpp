@@ -29,10 +29,10 @@ namespace sluice::log {
 ///
 /// An async_logger supports levels, patterns, the registry, clone, backtrace, flush_on, flush_every
 /// and error handlers like any spdlog logger. The calling thread checks the level and formats the
-/// text. flush() returns immediately; flush_wait() of the back end waits.
+/// text. flush() only requests a flush; backend::flush_wait() waits until the sinks are flushed.
 ///
-/// Order: lines are in the order of the log calls of all threads. The printed times are in the
-/// order of the lines, unless a call waits for more than 100 ms or gives a time of its own.
+/// Order: lines are in the order of the log calls of all threads. The printed times ascend, unless
+/// a call waits for more than 100 ms or passes a time of its own.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
@@ -86,8 +86,8 @@ public:
 
     using spdlog::logger::log;
 
-    /// For SLUICE_LOG: logs a message that the back end formats, also below the level. `write(to)`
-    /// encodes the arguments into `size` bytes for `site.print`.
+    /// Logs a message that the back end formats, without checking the level. `write(to)` encodes
+    /// the arguments into `size` bytes for `site.print`.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         detail::RecordHead head;
@@ -169,10 +169,10 @@ private:
         return handle_;
     }
 
-    /// Renews the handle. With an own clock of the back end, each record calls refresh().
+    /// Renews the handle. If the back end has its own clock, each log call calls refresh().
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
-    /// A hash of the list of sinks. The hash is odd, so never 0, as the sinks' addresses are even.
+    /// A hash of the list of sinks. The hash is odd, because the addresses of sinks are even.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {

@@ -108,7 +108,6 @@ private:
     std::string long_;
 };
 
-/// Copies the text, and returns the end of the copy.
 inline char* copyText(char* to, spdlog::string_view_t text) noexcept {
     return std::copy(text.begin(), text.end(), to);
 }
@@ -148,7 +147,7 @@ struct PatternStep {
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece, or joins it with the last piece if both change equally often or one is fixed.
+/// Appends a piece. Joins the last two pieces if both change equally often, or if one is fixed.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
@@ -165,7 +164,6 @@ inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view patte
     step.endsColor = step.endsColor || pattern == "%$";
 }
 
-/// Appends the pieces of `%+`, spdlog's default pattern.
 inline void addFullPattern(PatternSteps& steps) {
     addPiece(steps, PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
     addPiece(steps, PieceKind::milliseconds, "%e");
@@ -280,7 +278,6 @@ private:
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
 
-    /// Enlarges `to` by `room` bytes, and returns the address of the new part.
     static char* extend(spdlog::memory_buf_t& to, std::size_t room) {
         const std::size_t size = to.size();
         to.resize(size + room);

@@ -10,7 +10,7 @@ namespace sluice::log {
 /// The counts of one thread's records, or of all threads. Concurrent counts may lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
-    std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end
+    std::uint64_t rejected = 0;  ///< records not accepted: the lane was full, or after the end
     std::uint64_t dropped = 0;   ///< accepted records that Overflow::dropOldest removed
     std::size_t messages = 0;    ///< accepted records that are not yet written
     std::size_t bytes = 0;       ///< bytes of these records in the lanes

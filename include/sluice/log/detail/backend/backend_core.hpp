@@ -31,11 +31,10 @@ namespace sluice::log::detail {
 
 /// Computes the worker's pause between two batches, according to `pacing_policy`.
 ///
-/// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker takes
-/// naps: waking it for each record would cost more than the record, and each poll takes cache lines
-/// from the logging threads. Records flow while more than `flowStart` records beyond one per
-/// `flowGap` have arrived. A record waits for the end of a nap, which Linux prolongs by 50
-/// microseconds.
+/// With `park`, the worker sleeps until a log call wakes it. At a high rate of records, the worker
+/// takes naps instead, because waking the worker for each record would cost more than the record.
+/// The rate is high while more than `flowStart` records beyond one per `flowGap` have arrived.
+/// Linux prolongs each nap by 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -77,7 +76,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Measures the surplus of records: each record moves this time, never past, by `flowGap`.
+    /// The future time that measures the surplus of records: each record adds `flowGap`.
     TimePoint flowUntil_{};
 };
 
@@ -252,8 +251,8 @@ public:
         return writeCounted();
     }
 
-    /// Ends the worker after all records are written; logging threads then write their own records.
-    /// On timeout, returns false; later records are rejected, and the worker ends when it can.
+    /// Ends the worker after all records are written. Logging threads then write their own records.
+    /// On timeout, returns false, rejects later records, and lets the worker end later.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -266,8 +265,8 @@ public:
         return false;
     }
 
-    /// Implements backend::shutdown(). A manual back end writes the rest here, except inside a
-    /// batch, whose caller must call close() again.
+    /// Implements backend::shutdown(). A manual back end writes the remaining records here. Inside
+    /// a batch, returns false, and close() must be called again.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
         if (writer_.isAbandoned()) {
@@ -490,7 +489,6 @@ private:
                mode() == Mode::worker;
     }
 
-    /// Writes a batch and returns the number of its records.
     std::size_t writeCounted(Clock::time_point end = Clock::time_point::max()) noexcept {
         Guard guard = batches_.lock();
         const std::uint64_t before = writer_.seen();
@@ -498,8 +496,8 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// Writes a batch if the caller, whose lane is full, is the polling thread, which cannot wait
-    /// for itself. Otherwise returns false.
+    /// Writes a batch if the calling thread is the polling thread, because the polling thread
+    /// cannot wait for itself. Otherwise returns false.
     bool makeRoom() noexcept {
         if (!isPollingThread()) {
             return false;
@@ -534,8 +532,8 @@ private:
     static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
     // ---- Fork: only the parent writes the earlier records; the child begins without records.
-    // The forking thread calls no sink, because it may hold a lock that a sink takes. If a sink
-    // forks, the child's only thread continues in that sink.
+    // The forking thread calls no sink, because the thread may hold a lock that a sink takes. If a
+    // sink forks, the child's only thread continues in that sink.
 
     void hold(Clock::time_point end) noexcept override {
         const Mode before = mode();

@@ -40,7 +40,7 @@ public:
     /// that kept text would write the text in both processes.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the lists, after hold() of all members, whose sinks may use other members.
+    /// Locks the lists. Called after hold() of all members, because sinks may use other members.
     virtual void lockLists() noexcept = 0;
 
     /// Undoes lockLists() and hold() after fork(), in both processes.

@@ -37,7 +37,7 @@ class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
 
-    /// Another thread sets `isAbandoned` when no sink may be called any more.
+    /// If `isAbandoned` is set, no sink is called any more.
     SinkWriter(LoggerList& loggers, const std::atomic<bool>& isAbandoned)
         : loggers_(loggers), isAbandoned_(isAbandoned) {
         run_.reserve(longestRun);
@@ -72,7 +72,6 @@ public:
         }
     }
 
-    /// Writes a notice about dropped records through this logger.
     void reportDrops(LoggerState& logger, std::uint64_t dropped,
                      spdlog::log_clock::time_point time) noexcept {
         endRun();
@@ -112,7 +111,6 @@ public:
     /// Returns true if batch sinks have received records since the last endBatch().
     bool hasBatch() const noexcept { return !used_.empty(); }
 
-    /// Returns true if a batch sink should write now.
     bool hasMuch() const noexcept {
         return std::any_of(used_.begin(), used_.end(),
                            [](const Used& used) { return used.sink->has_much(); });
@@ -127,7 +125,6 @@ public:
         used_.clear();
     }
 
-    /// Flushes the sinks of a logger for which isWanted(entry) is true.
     template <class Wanted>
     void flush(const LoggerState& logger, Wanted&& isWanted) noexcept {
         for (const SinkEntry& entry : logger.sinks) {
@@ -150,7 +147,6 @@ private:
     /// A text buffer above this size is freed after the run.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
-    /// A batch sink that received records since the last end_batch().
     struct Used {
         batch_sink* sink;
         std::shared_ptr<ErrorChannel> errors;
@@ -205,7 +201,6 @@ private:
         return isPrinted;
     }
 
-    /// The size of the fields at the beginning of the payload, including their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
         if (SLUICE_LIKELY((head.flags & RecordHead::hasFields) == 0)) {
             return 0;
@@ -215,7 +210,6 @@ private:
         return sizeof prefix + prefix.context + prefix.fields;
     }
 
-    /// The last step for a record that has fields or flushes.
     [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* fields,
                                   bool isInRun) noexcept {
         if ((head.flags & RecordHead::hasFields) != 0 && isInRun) {
@@ -356,15 +350,15 @@ public:
         }
     }
 
-    /// Returns the time of a stamp, at most that of the last adjust(), because stamps from before a
-    /// restart of the stamp clock may be larger.
+    /// Returns the time of a stamp, but at most the time of the last adjust(), because stamps from
+    /// before a restart of the stamp clock may be larger.
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
-    /// Returns the printed time of the next record: its own time, or that of the previous line if
-    /// the previous line is slightly later.
+    /// Returns the printed time of the next record. If the previous line is slightly later, returns
+    /// the time of the previous line.
     time_point inOrder(time_point time) noexcept {
         if (time < last_ && time > last_ - longestDelay) {
             return last_;
@@ -465,7 +459,8 @@ public:
     }
 
     /// Writes the records and runs the actions before the watermark, and returns the watermark.
-    /// Returns 0 at `end` and after bad_alloc; each record that left its lane is written even then.
+    /// Returns 0 at `end` or after bad_alloc, but all records that have left their lanes are
+    /// written.
     Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept try {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
@@ -473,7 +468,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // A later batch runs the actions, which may be newer than the poll.
+            // Leaves the actions to a later batch, because an action may be newer than the poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -513,7 +508,6 @@ public:
     /// Returns true if the sinks are flushed since their last record or notice.
     bool isClean() const noexcept { return isClean_; }
 
-    /// The time at which the last batch began.
     TimePoint begun() const noexcept { return begun_; }
 
     /// After the last batch, reports dropped records and flushes the sinks.
@@ -574,7 +568,7 @@ public:
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The numbers of records that all sinks accepted, or a sink refused. Relaxed: value only.
+    /// The numbers of records that all sinks accepted or that a sink refused. Relaxed: value only.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
@@ -652,7 +646,6 @@ private:
         }
     }
 
-    /// Carries out flush requests with stamps up to `limit`.
     void carryOutFlushes(Stamp limit) noexcept {
         const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);  // E1 flush
         if (wanted == flushesDone_) {
@@ -712,7 +705,6 @@ private:
         loggers_.forEach([this](LoggerState& logger) { reportDrops(logger); });
     }
 
-    /// Reports the records of this logger that were dropped, if any.
     void reportDrops(LoggerState& logger) noexcept {
         std::uint64_t sum = 0;
         for (std::size_t level = 0; level != logger.missing.size(); ++level) {

@@ -21,8 +21,8 @@
 
 namespace sluice::log::detail {
 
-/// An action that the back end runs in order with the records. The sender allocates the action; a
-/// logger's constructor allocates the logger's last action, because the destructor must not fail.
+/// An action that the back end runs in order with the records. A logger's constructor allocates the
+/// logger's last action, because the destructor must not fail.
 class OrderedAction {
 public:
     virtual ~OrderedAction() = default;
@@ -49,8 +49,8 @@ struct FormatterChange final : OrderedAction {
         guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
     }
 
-    /// Sets the formatter also after the end of the back end, which the sink may outlive. A sink
-    /// that itself ends the back end keeps the old formatter, because its lock is held.
+    /// Sets the formatter even if the back end has ended, because the sink may outlive the back
+    /// end. A sink that itself ends the back end keeps the old formatter, because its lock is held.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -208,14 +208,14 @@ public:
         return posted;
     }
 
-    /// Takes over an action, unless the back end has ended and send() returns false.
+    /// Takes over an action. Returns false if the back end has ended.
     [[nodiscard]] virtual bool send(std::unique_ptr<OrderedAction>& action) noexcept = 0;
 
     /// Requests a flush of the logger's sinks after all earlier records. Requests may be merged.
     /// Returns false if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// With the option flush_on_waits, waits until the record of the flush level is flushed.
+    /// With backend_options::flush_on_waits, waits until the sinks are flushed.
     virtual void awaitFlush() noexcept = 0;
 
     /// Returns backend_options::clock, or null for the system clock.
@@ -251,7 +251,7 @@ protected:
 
     Mode mode() const noexcept { return mode_.load(std::memory_order_seq_cst); }  // E1 mode
 
-    /// Writes the caller's new record or action, unless the worker will.
+    /// Writes the calling thread's new record or action if there is no worker.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode() != Mode::worker) && !isInBatch()) {
             writeHere();

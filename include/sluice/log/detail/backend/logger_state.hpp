@@ -43,8 +43,9 @@ public:
         live_ = nullptr;
     }
 
-    /// Calls the handler without a lock, and catches its exceptions. Without a handler it prints to
-    /// stderr, at most one line a second, like spdlog. Adds the log call's place if it is known.
+    /// Calls the handler without a lock, and catches its exceptions. Without a handler, prints to
+    /// stderr, at most one line a second, like spdlog. Adds the log call's source location if
+    /// known.
     void report(const char* what, const spdlog::source_loc& source) const noexcept {
         try {
             std::string text = what;
@@ -171,8 +172,8 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger, or with `hasRecords` only its sinks, because a post that evicts a
-    /// record reads the policy of the record's logger.
+    /// Destroys an ended logger. With `hasRecords`, destroys only its sinks, because a post that
+    /// evicts a record reads the policy of the record's logger.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
         std::unique_ptr<LoggerState> ended;  // destroyed without the lock, like the sinks
         std::vector<SinkEntry> sinks;
@@ -206,8 +207,7 @@ public:
         return found == loggers_.end() ? nullptr : found->get();
     }
 
-    /// Finds a logger with this sink other than `except`. Returns its sink and error channel, or
-    /// nulls.
+    /// Finds a logger that has this sink and is not `except`. Returns null pointers if none exists.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);

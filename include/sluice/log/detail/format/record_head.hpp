@@ -117,7 +117,6 @@ private:
 /// thread-local destructors can log.
 class CallerState {
 public:
-    /// The flags of the thread's next record.
     static std::uint8_t flags() noexcept {
         return static_cast<std::uint8_t>(
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
@@ -136,7 +135,6 @@ public:
         return flags();
     }
 
-    /// The system's number of the calling thread.
     static std::uint32_t thread() noexcept {
         if (SLUICE_UNLIKELY(state().thread_ == 0)) {
             findThread();
@@ -181,7 +179,6 @@ public:
 private:
     SLUICE_THREAD_ADDRESS static CallerState& state() noexcept { return state_; }
 
-    /// Updates the flags and returns its argument.
     template <class T>
     static T changed(T result) noexcept {
         const bool hasFields =

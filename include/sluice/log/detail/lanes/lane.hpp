@@ -47,8 +47,8 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The start of a record. In the lane, the user's head and then the payload, or the address of a
-/// LargePayload, follow at multiples of 8 bytes.
+/// The start of a record. The user's head follows, and then the payload or the address of a
+/// LargePayload, each at a multiple of 8 bytes.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
@@ -95,7 +95,6 @@ inline const RecordFrame& frameAt(const std::byte* record) noexcept {
     return *std::launder(reinterpret_cast<const RecordFrame*>(record));
 }
 
-/// `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
     return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +
                                                                 roundUpTo8(headSize)));
@@ -273,8 +272,8 @@ public:
     /// Call notePublishedLarge() after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until the new one fits, while evict(record) returns true. Returns
-    /// false if evict() refuses, or if the back end reads records in place.
+    /// Evicts the oldest records until the new record fits. Returns false if evict(record) returns
+    /// false, or if the back end reads records in place.
     template <class Evict>
     bool evictFor(const RecordSize& size, Evict&& evict) noexcept {
         const EvictionGuard guard = lockEviction();
@@ -317,12 +316,11 @@ public:
 
     void countRejected() noexcept { rejected_.add(1); }
 
-    /// The owner calls end() when its thread ends.
     void end() noexcept { left_.store(1, std::memory_order_release); }  // E5 leave
 
     // ---- Back end
 
-    /// Reads the word after all earlier loads of the caller and before all later ones.
+    /// Reads the word after all earlier loads of the caller, and before all later loads.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E1, E2, E6
     }

@@ -14,8 +14,8 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one queue. A thread owns a lane, and perhaps a second one, from its first record
-/// until its end; emptied lanes are then freed. Threads without their own lane share one lane.
+/// The lanes of one queue. A thread owns one or two lanes from its first record until its end.
+/// Empty lanes of ended threads are freed. Threads without their own lane share one lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", and any thread the
 /// others. A spin lock guards the list; its holder neither runs user code nor allocates memory.

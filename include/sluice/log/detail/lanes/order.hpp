@@ -57,9 +57,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes all records with stamps below `limit` ready, or with `copies` up to `max` records.
-    /// With `copies`, the owner may evict records, and open() may allocate. If open() returns true,
-    /// a record is ready, and close() must follow.
+    /// Makes all records with stamps below `limit` ready. With `copies`, makes at most `max`
+    /// records ready, and may allocate, because the owner may evict records. If open() returns
+    /// true, a record is ready, and close() must follow.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -107,7 +107,6 @@ public:
         lane_->notifyOfRoom();
     }
 
-    /// Destroys the copies that were not emitted.
     void dropStaged() noexcept {
         for (; stagedCount_ != 0; --stagedCount_) {
             const std::byte* const record = staged_.data() + stagedAt_;
@@ -189,7 +188,6 @@ class RecordOrder {
 public:
     using Record = detail::Record<Head>;
 
-    /// The offset of the payload in a record.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
     static const Head& headOf(const std::byte* record) noexcept {
@@ -345,7 +343,6 @@ private:
         }
     }
 
-    /// Closes the open lanes and frees the emitted large payloads.
     void closeLanes() noexcept {
         for (Reader* const reader : open_) {
             reader->close();

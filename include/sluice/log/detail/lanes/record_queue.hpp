@@ -32,8 +32,8 @@ struct RecordQueueOptions {
 
     std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
     std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
-    /// Called by a post with Overflow::block that finds no room. Empties the lanes, or returns
-    /// false if another thread does. Must not throw.
+    /// A post with Overflow::block calls pollHere() if the lane is full. pollHere() empties the
+    /// lanes, or returns false if another thread empties them. Must not throw.
     std::function<bool()> pollHere;
 };
 
@@ -52,7 +52,7 @@ constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Returns true if a later record may evict this record. Heads with a policy overload evict().
+/// Returns true if a later record may evict this record. Overload evict() for heads with a policy.
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
@@ -170,8 +170,8 @@ public:
     };
 
     /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. Then calls finish(), while all these records are still valid,
-    /// and frees their space. The callbacks must not throw. Returns the number of records.
+    /// watermark, the oldest first. Then calls finish(), and frees the space of these records.
+    /// Returns the number of records. The callbacks must not throw.
     template <class Emit, class Finish = Ignore>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
@@ -219,7 +219,8 @@ public:
         events_.notifyAll();
     }
 
-    /// Returns a stamp after all posts that have returned, and not after any later post.
+    /// Returns a stamp that is later than all posts that have returned, and not later than any
+    /// future post.
     Stamp now() noexcept {
         const Stamp stamp = Clock::now();
         Clock::waitUntilPast(stamp);
@@ -279,7 +280,6 @@ public:
     void resetDropped() { reset(droppedBefore_, &LaneCounts::dropped); }
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
-    /// The number of lanes that threads own.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_.laneCount(); }
 
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
@@ -404,7 +404,6 @@ private:
         return lane.evictFor(size,
                              [](const std::byte* record) { return evict(Order::headOf(record)); });
     }
-    /// The time at which a thread that waits for space tries again.
     static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
     /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
@@ -416,7 +415,6 @@ private:
         return tryPost(lane, head, bytes, write);
     }
 
-    /// Posts a record whose payload is allocated separately.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostAttempt tryPostLarge(RecordLane& lane, const Head& head,
                                                           std::size_t bytes, Write& write) {

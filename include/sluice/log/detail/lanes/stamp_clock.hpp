@@ -27,11 +27,11 @@ using Stamp = std::uint64_t;
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
 /// The monotonic clock that orders the records of all threads. The clock reads the processor's
-/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use of
-/// the clock decides for the process.
+/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use
+/// selects the source for the whole process.
 ///
-/// C++ does not order clock readings and memory accesses, so each function states its order:
-/// docs/algorithms/ordered-log.md has the reasons.
+/// C++ does not order clock readings and memory accesses, so each function states its order, which
+/// docs/algorithms/ordered-log.md explains.
 ///
 /// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
 /// with CLOCK_MONOTONIC, and 5 to 8 ns more for announceThenNow().
@@ -146,7 +146,7 @@ private:
         return source == Source::counter;
     }
 
-    /// Returns true if the kernel keeps time by the counter, as the counters of all cores agree.
+    /// Returns true if the kernel keeps time by the counter, which requires that all cores agree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;

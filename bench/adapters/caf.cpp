@@ -188,9 +188,13 @@ void addCaf(ActorSubjects& subjects) {
 #if !defined(SLUICE_CAF_GIVEN)
     info.prebuilt = true;
 #endif
+#if defined(CAF_VERSION_STR)
+    info.version = CAF_VERSION_STR;  // CAF 1.1.0 writes the number CAF_VERSION as 0100
+#else
     info.version = std::to_string(CAF_VERSION / 10000) + "." +
                    std::to_string(CAF_VERSION / 100 % 100) + "." +
                    std::to_string(CAF_VERSION % 100);
+#endif
     info.features.topology = "any thread";
     info.features.order = "each producer";
     info.features.bound = "unbounded";

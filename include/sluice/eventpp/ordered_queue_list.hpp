@@ -43,8 +43,7 @@ public:
     /// Adds an empty item to an empty list. The queue fills the item before it splices the list.
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of the other list, and puts them in front of equal items (begin()) or behind
-    /// them (end()).
+    /// Takes all items of `other`. begin() puts them in front of equal items, end() behind them.
     void splice(End where, OrderedQueueList& other) {
         if (tree_.size() < other.tree_.size()) {  // moves the items of the shorter list
             swap(other);

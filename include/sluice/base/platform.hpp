@@ -303,7 +303,6 @@ public:
         detail::compilerBarrier();
     }
 
-    /// Returns true if light() is cheaper than a full fence.
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
@@ -417,7 +416,7 @@ struct StdPlatform {
         return runs;
     }
 
-    /// A shared variable with std::atomic's interface. Callers always pass memory orders.
+    /// Callers always pass memory orders.
     template <class T>
     using Atomic = std::atomic<T>;
 
@@ -432,10 +431,8 @@ struct StdPlatform {
 
     using Fence = AsymmetricFence;
 
-    /// One step of a short spin, without a system call.
     static void pause() noexcept { cpuPause(); }
 
-    /// One step of a longer wait. yield() lets another ready thread run.
     static void yield() noexcept { std::this_thread::yield(); }
 };
 

@@ -108,7 +108,6 @@ private:
         Slot slots[size];
     };
 
-    /// Iterates over the slots that threads have taken.
     class Walk {
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
@@ -352,8 +351,8 @@ private:
         return false;
     }
 
-    /// Moves `period` to its next unfinished ReadGuard, or returns true if all have ended. Skips
-    /// the slots of the thread `ignored`.
+    /// Moves `period` to its next unfinished ReadGuard, or returns true if all ReadGuards have
+    /// ended. Skips the slots of the thread `ignored`.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||

@@ -110,7 +110,7 @@ private:
     Slot slots_[slotCount];
 };
 
-/// The slots of a ring whose constructor allocates them from a memory resource.
+/// The slots of a ring that are allocated from a memory resource.
 template <class Slot, class Index, std::size_t MinSlots>
 class RingStorage<Slot, dynamicCapacity, Index, MinSlots> {
     using Positions = RingPositions<Index>;

@@ -9,7 +9,8 @@ namespace sluice {
 
 namespace detail {
 
-/// A scope guard for a RoleCheck or CallCheck. Its type depends on NDEBUG: see assertionsAreActive.
+/// A scope guard for a RoleCheck or CallCheck. The guard's type depends on NDEBUG: see
+/// assertionsAreActive.
 template <class Check, bool IsActive>
 class CheckScope {
 public:
@@ -34,8 +35,8 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls of functions that allow one caller at a time, such as a queue's
-/// consumer functions. Also detects a handler that calls such a function of its own queue.
-/// Successive calls may come from different threads. A RoleCheck costs a byte.
+/// consumer functions. Also detects a handler that consumes from its own queue. Successive calls
+/// may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:
@@ -102,9 +103,9 @@ private:
 
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
-/// Bus handlers must not wait for room without a time limit, because their own thread may have to
-/// make room. A DLL or a shared library with hidden symbols sees only its own marks, unless the
-/// program exports its mark: see StdPlatform::runsHandlers().
+/// Bus handlers must not wait for a free slot without a time limit, because their own thread may
+/// have to free the slot. A DLL or a shared library with hidden symbols sees only its own marks,
+/// unless the program exports its mark: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

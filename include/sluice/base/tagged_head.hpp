@@ -128,7 +128,7 @@ public:
         }
     }
 
-    /// Takes a free slot. Returns false if all slots are taken.
+    /// Returns false if all slots are taken.
     bool tryTake(Slot& slot) noexcept {
         slot = top_.pop(nextOf());
         return slot != none;

@@ -9,7 +9,7 @@
 namespace [[gnu::visibility("default")]] sluice {
 
 /// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for regular numbers,
-/// such as addresses and counts. Use its upper bits.
+/// such as addresses and counts. Use the upper bits of the result.
 [[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
     return number * 0x9E3779B97F4A7C15u;
 }
@@ -154,7 +154,6 @@ private:
             most_ = 2 * (count_ + 1);
         }
 
-        /// Inserts an entry, possibly in place of an entry of an abandoned registry.
         void insert(const Entry& entry) noexcept {
             std::size_t i = hash(entry.registry) & view_.mask;
             while (isLive(entries_[i])) {

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Declares the Windows functions that Sluice calls, with the types of <windows.h>. That header is
+/// Declares the Windows functions that Sluice calls, with the types of <windows.h>. <windows.h> is
 /// not included, because it defines thousands of macros.
 
 #if defined(_WIN32)
@@ -43,7 +43,6 @@ inline bool keepLoaded() noexcept {
     return ::GetModuleHandleExW(pinByAddress, reinterpret_cast<const wchar_t*>(&here), &module);
 }
 
-/// Returns true if Windows has ended all other threads of the program.
 inline bool hasEndedThreads() noexcept {
     using Call = unsigned char __stdcall();
     static auto* const isEnding = find<Call>(L"ntdll.dll", "RtlDllShutdownInProgress");

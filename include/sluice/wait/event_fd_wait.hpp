@@ -61,8 +61,8 @@ private:
 ///     }
 ///
 /// A timed wait that returns false arms the descriptor. A notification makes an armed descriptor
-/// readable, and the next wait that times out clears it. The descriptor may become readable without
-/// a message. EventFdWait works like Park until descriptor() is called.
+/// readable, and the next wait that times out clears the descriptor. The descriptor may become
+/// readable without a message. EventFdWait works like Park until descriptor() is called.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first call of
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the

@@ -171,7 +171,6 @@ public:
     constexpr BasicPark() noexcept : BasicPark(Options{}) {}
     constexpr explicit BasicPark(const Options& options) noexcept : options_(options) {}
 
-    /// Returns when `ready` returns true.
     template <class Ready>
     void wait(Ready&& ready) {
         (void)(readyAwake(ready) || readyAsleep(ready, never));
@@ -354,7 +353,6 @@ private:
         endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// The first state of the next epoch: no waiters, no permits.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
     /// Clears this notifier's `waking` mark after the kernel call, unless a newer epoch has begun.

@@ -48,7 +48,6 @@ public:
     using Source = std::size_t;
     static constexpr Source none = static_cast<Source>(-1);
 
-    /// The result of a wait.
     struct Ready {
         Source source = none;
         /// True if the source has left the set, like a drained queue or a single-shot timer.
@@ -181,7 +180,6 @@ private:
         }
     }
 
-    /// Polls the entries in rotation until a poll succeeds.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();

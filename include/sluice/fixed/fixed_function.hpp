@@ -20,7 +20,6 @@ namespace detail {
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The functions that call an F& (or a const F& if IsConst) with this signature.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -140,8 +139,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as an F. Rejects Self first, because a test of its
-/// constructors would call storable() again.
+/// Returns true if Self can store the argument as an F. Rejects Self before the other tests, which
+/// would call storable() again.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {

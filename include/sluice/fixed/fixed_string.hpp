@@ -37,7 +37,7 @@ using EnableTextComparison =
     std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
                      bool>;
 
-/// Reads a char array up to its first NUL or its end. A null pointer is an empty text.
+/// Reads a char array up to its first NUL, never beyond its end. A null pointer is an empty text.
 template <class Source>
 constexpr std::string_view textOf(const Source& source) noexcept {
     if constexpr (std::is_array_v<Source>) {
@@ -50,7 +50,7 @@ constexpr std::string_view textOf(const Source& source) noexcept {
     }
 }
 
-/// Copies `count` chars. The ranges may overlap if `to <= from`.
+/// The ranges may overlap if `to <= from`.
 constexpr void copyText(char* to, const char* from, std::size_t count) noexcept {
     if (__builtin_is_constant_evaluated()) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -126,7 +126,7 @@ public:
     }
 
     /// Replaces the text. Returns false if assign() truncated the text. Char arrays are read up to
-    /// their first NUL or their end. A null pointer is an empty text.
+    /// their first NUL, never beyond their end. A null pointer is an empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);

@@ -16,7 +16,6 @@ namespace sluice {
 
 namespace detail {
 
-/// Storage for N elements, with the number of constructed elements.
 template <class T, std::size_t N>
 class VectorBytes {
 protected:

@@ -210,7 +210,6 @@ struct Magazine {
         count.store(old + 1, std::memory_order_relaxed);
         return true;
     }
-    /// Returns null if the magazine is empty.
     void* tryPop() noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         void* const block = blocks[old];
@@ -237,9 +236,9 @@ struct Magazine {
 ///
 /// A thread's cache has two magazines, which are stacks of free blocks. Calls use the loaded
 /// magazine. If the loaded magazine is empty or full, the cache swaps its two magazines. If both
-/// are empty or both are full, the cache exchanges one in the depot. An exchange happens at most
-/// once per `magazineRounds` allocations or deallocations: see "Magazines and Vmem" (Bonwick and
-/// Adams, 2001).
+/// magazines are empty or both are full, the cache exchanges one magazine in the depot. An exchange
+/// happens at most once per `magazineRounds` allocations or deallocations: see "Magazines and Vmem"
+/// (Bonwick and Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -389,7 +388,6 @@ public:
         return true;
     }
 
-    /// Returns a block from the cache or the depot, or null if both are empty.
     void* take(Slot* slot) noexcept {
         if (slot == nullptr) {
             const Guard guard(lock_);
@@ -519,7 +517,7 @@ private:
         return true;
     }
 
-    /// Replaces the full loaded magazine by the other one or by an empty one of the depot.
+    /// Loads the other magazine, or an empty magazine of the depot if both are full.
     [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();

@@ -264,7 +264,6 @@ public:
                       "too many tokens on one buffer, or one that was released already");
     }
 
-    /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
         // A sole holder needs no read-modify-write, because only holders can create tokens.
         if (slot.holders.load(std::memory_order_acquire) == 1) {                 // E2 last

@@ -23,9 +23,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Derived must be final or have a virtual destructor.
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
-/// export its symbols (-rdynamic). Such a program must create and delete each object in the same
-/// library, and define virtual destructors there. Other deletions end the program, but
-/// release builds may detect the error only in trim().
+/// export its symbols (-rdynamic). With separate pools, a program must create and delete each
+/// object in the same library, and define virtual destructors there. A deletion in another library
+/// ends the program, but release builds may detect the error only in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>

@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// The largest size of a pool in bytes. Sums of such sizes do not overflow.
+/// The largest size of a pool in bytes. Sums of two sizes up to mostBytes do not overflow.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline constexpr std::size_t hugePage = std::size_t{2} << 20;

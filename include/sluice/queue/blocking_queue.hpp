@@ -20,13 +20,11 @@ namespace sluice {
 
 namespace detail {
 
-/// True if each producer of a queue has its own handle.
 template <class Queue, class = void>
 inline constexpr bool hasProducers = false;
 template <class Queue>
 inline constexpr bool hasProducers<Queue, std::void_t<typename Queue::Producer>> = true;
 
-/// True if several threads may consume from a queue simultaneously.
 template <class Queue, class = void>
 inline constexpr bool hasManyConsumers = false;
 template <class Queue>
@@ -128,8 +126,8 @@ private:
 /// MpmcLanes and MpmcRing require a noexcept move.
 ///
 /// Performance: a push notifies a consumer. A consume call notifies a producer of each freed slot;
-/// with lanes, it notifies all producers. A notification costs a load and a light fence if no
-/// thread sleeps.
+/// in a queue with lanes, it notifies all producers. A notification costs a load and a light fence
+/// if no thread sleeps.
 ///
 /// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses a consumer after each
 /// consume call, and a producer before each new attempt to push into a full queue. pop() never
@@ -155,7 +153,7 @@ public:
 
     // ---- Producers: the push functions of BlockingPushes, and producer()
 
-    /// Returns a producer handle with the push functions, for queues with one handle per producer.
+    /// Returns a handle with the push functions, if each producer of the queue needs a handle.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
@@ -186,8 +184,8 @@ public:
         return poll([&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Waits for messages, and calls handler(T&) for up to `max` messages. Returns their number,
-    /// which is 0 only if the queue is closed and drained, or `max` is 0.
+    /// Waits for messages, and calls handler(T&) for up to `max` messages. Returns the number of
+    /// messages, which is 0 only if the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
@@ -420,7 +418,6 @@ private:
         };
     }
 
-    /// Calls take(), which returns the number of removed messages, and notifies waiters.
     template <class Take>
     std::size_t poll(const Take& take) {
         PollEnd end{*this};

@@ -134,7 +134,6 @@ private:
     static constexpr bool isNew(Word word) noexcept { return (word & 1U) != 0; }
     static constexpr Slot slotOf(Word word) noexcept { return static_cast<Slot>(word >> 1U); }
 
-    /// A writer's slot. The destructor returns the slot, even if a constructor throws.
     struct Taken {
         FreeSlots& free;
         Slot slot;

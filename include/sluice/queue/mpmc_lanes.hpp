@@ -27,9 +27,9 @@ namespace sluice {
 /// thread. tryPop() releases the lane before its caller can handle the message.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
-/// consume(), which uses other lanes. A consumer preempted in a handler delays its lane's messages,
-/// and the lane's pushes may return `full`. A consumer preempted in its search for a lane blocks
-/// other consumers.
+/// consume(), which takes messages of other lanes. A consumer preempted in a handler delays its
+/// lane's messages, and the lane's pushes may return `full`. A consumer preempted in its search for
+/// a lane blocks other consumers.
 ///
 /// Errors: as for MpscLanes. If a handler throws, later messages stay in the lane.
 ///

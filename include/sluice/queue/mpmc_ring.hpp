@@ -186,7 +186,6 @@ private:
     //   E6 order: consume -> consume.
     // Invariant: passed <= head <= tail <= head + capacity.
 
-    /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
         MpmcRing& ring;
         Index position;

@@ -207,7 +207,6 @@ private:
 
     friend class MpmcLanes<T, Traits>;
 
-    /// Removes the oldest message when its handler returns or throws.
     struct PopFront {
         Ring& ring;
         ~PopFront() { ring.popFront(); }

@@ -22,8 +22,8 @@ namespace sluice {
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
 /// Use MpscRing if the order across producers matters, or for short-lived producers without
-/// handles. Use MpscLanes for order per producer, without read-modify-writes. Use SpscRing for one
-/// producer, SegmentQueue for unlimited messages, and BlockingQueue to wait.
+/// handles. MpscLanes keeps only the order of each producer, but needs no read-modify-writes. Use
+/// SpscRing for one producer, SegmentQueue for unlimited messages, and BlockingQueue to wait.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members; handing over the consumer's role needs synchronization. A
@@ -166,7 +166,6 @@ private:
     //   E5 passed: consume -> sizeApprox.
     // Invariant: cachedHead <= head <= tail <= head + capacity.
 
-    /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
         MpscRing& ring;
         Index head;

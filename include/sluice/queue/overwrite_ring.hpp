@@ -225,7 +225,6 @@ private:
         ~Push() { ring.end(*this); }
     };
 
-    /// Destroys and counts a taken message, even if the handler throws.
     struct Handling {
         OverwriteRing& ring;
         std::optional<T>& message;
@@ -242,7 +241,7 @@ private:
         return static_cast<Index>(p - Positions::advance(0, count));
     }
 
-    /// Takes the next position. Returns false if the ring is closed.
+    /// Returns false if the ring is closed.
     bool claim(Index& position) noexcept {
         position = tail_.load(std::memory_order_relaxed);  // own variable, or value only
         if constexpr (many) {

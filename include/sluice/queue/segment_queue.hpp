@@ -215,14 +215,12 @@ private:
         unsigned char skipped = 0;
     };
 
-    /// Publishes the slot's state at the end of the scope, even if the constructor throws.
     struct PublishGuard {
         Atomic<unsigned char>& word;
         unsigned char state;
         ~PublishGuard() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// Destroys the message, if any, and advances to the next slot, even if the handler throws.
     struct ReleaseGuard {
         SegmentQueue& queue;
         Index next;
@@ -288,7 +286,7 @@ private:
         return true;
     }
 
-    /// The oldest slot in use. Call oldest() only if head < tail.
+    /// Call oldest() only if head < tail.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link

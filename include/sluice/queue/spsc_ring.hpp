@@ -328,7 +328,6 @@ private:
                                                         ? 32
                                                         : 0;
 
-    /// Destroys the message and frees its slot, even if the handler throws.
     struct ReleaseGuard {
         SpscRing& ring;
         Slot& slot;
@@ -376,7 +375,8 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes, one per free slot. Returns their number; 0 if closed.
+    /// Announces up to `max` pushes, one per free slot. Returns the number of announced pushes; 0
+    /// if closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -385,7 +385,7 @@ private:
         return announce(tail, count) ? count : 0;
     }
 
-    /// Announces `count` pushes. Returns false if the ring is closed.
+    /// Returns false if the ring is closed.
     bool announce(Index tail, std::size_t count) noexcept {
         announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);  // by E3
         Platform::Fence::light();                                                      // E3 close

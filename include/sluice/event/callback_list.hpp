@@ -46,8 +46,8 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// Use a callback list for one kind of event, EventDispatcher for lists that are found by a key,
 /// and EventQueue if callbacks run later or on another thread.
 ///
-/// Order: a call visits the callbacks that are in the list when the call begins, except those
-/// removed before their turn. A call may miss a removal by another thread.
+/// Order: a call visits the callbacks that are in the list when the call begins, except callbacks
+/// that are removed before their turn. A call may miss a removal by another thread.
 ///
 /// Thread safety: any thread may call any member at any time, and so may callbacks. No other thread
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
@@ -371,7 +371,6 @@ public:
         const CallbackHandle<Other, Threading>& other) const noexcept {
         return std::less<const void*>()(node_, other.node_);
     }
-    /// Returns 1 while the callback is in the list, otherwise 0.
     long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
         return expired() ? 0 : 1;
     }
@@ -480,7 +479,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// Returns the node behind the last one with at least this priority, or null. Needs the lock.
+    /// Returns the node after the last node with at least this priority, or null. Needs the lock.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;

@@ -5,7 +5,7 @@
 ///
 /// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
-/// `Mixins`. Names and meanings are those of eventpp.
+/// `Mixins`. The members have the names and meanings of eventpp's policies.
 
 #include <sluice/base/platform.hpp>
 
@@ -127,7 +127,7 @@ struct ArgumentPassingIncludeEvent {
     enum { canIncludeEventType = true, canExcludeEventType = false };
 };
 
-/// The event is an additional argument in front of those of the prototype.
+/// The event is an additional argument in front of the prototype's arguments.
 struct ArgumentPassingExcludeEvent {
     enum { canIncludeEventType = false, canExcludeEventType = true };
 };

@@ -22,7 +22,7 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An enqueue() that throws does not count. The events of a batch count as processed at its end.
+/// An enqueue() that throws does not count. Events count as processed when their batch ends.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< events refused because the queue was full or closed

@@ -170,7 +170,7 @@ private:
     std::size_t blockCount_ = 0;
 };
 
-/// The storage of one event in a list of the policies' type.
+/// Holds one event in a list whose type the policies select.
 template <class Event>
 class EventStorage {
 public:

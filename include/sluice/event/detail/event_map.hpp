@@ -106,7 +106,7 @@ public:
 
 private:
     // Open addressing with linear probing. A table is at most half full, so searches end. Full
-    // tables are replaced by larger ones, but kept for searches until removeIf().
+    // tables are replaced by larger tables, but kept for running searches until removeIf().
     //
     // Happens-before edges (proof: docs/algorithms/events.md):
     //   E1 entry: insert -> find.
@@ -159,7 +159,6 @@ private:
         unsigned shift = 64;     // the number of low bits that do not select a slot
     };
 
-    /// Destroys the entries of a table, and all tables that it has replaced.
     static void destroy(Table* table) noexcept {
         table->forEach([](const Entry& entry) { delete &entry; });
         while (table != nullptr) {
@@ -179,7 +178,6 @@ private:
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
-    /// An entry that is not in the map yet, with a larger table if the map needs one.
     struct Addition {
         Entry* entry;
         Table* larger = nullptr;

@@ -48,7 +48,6 @@ template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, SpinLock,
                                   typename Threading::Mutex>;
 
-/// The platform of objects that only one thread at a time uses.
 struct SingleThreadPlatform {
     template <class T>
     using Atomic = SingleThreading::Atomic<T>;

@@ -112,7 +112,6 @@ public:
         runLoop(visiting(visitor), pacing);
     }
 
-    /// Destroys all queued events.
     void clearEvents() {
         Batch events(store_, Amount::all);
         events.discard();

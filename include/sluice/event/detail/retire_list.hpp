@@ -133,7 +133,8 @@ private:
     const Freeing* const outer_;
 };
 
-/// A separate base class at the address of the list, which shortens calls.
+/// The first base class, so that the readers and the list have the same address, which shortens
+/// calls.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;

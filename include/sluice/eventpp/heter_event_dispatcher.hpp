@@ -119,7 +119,7 @@ private:
 /// precedes the arguments; with ArgumentPassingIncludeEvent, the event is one of the arguments. All
 /// other behaviour is that of EventDispatcher.
 ///
-/// `Policies` are those of EventDispatcher without Callback; getEvent may be overloaded.
+/// `Policies` may have EventDispatcher's policies except Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,

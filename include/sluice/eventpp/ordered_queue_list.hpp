@@ -55,7 +55,6 @@ public:
         }
     }
 
-    /// Takes the first item of the other list.
     void splice(End where, OrderedQueueList& other, End) {
         take(where, other, other.tree_.cbegin());
     }

@@ -90,7 +90,7 @@ enum class Turn : unsigned char { none, usual, last };
 /// whether for the last time. Copies of a target share the listener.
 ///
 /// Threads may call the listener before the adding thread has its handle. The adding thread and the
-/// thread of the last call both mark `state_`, and the later one removes the listener.
+/// thread of the last call both mark `state_`. The later of the two threads removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -141,7 +141,6 @@ private:
     std::atomic<State> state_{State::adding};
 };
 
-/// Adds a SelfRemoving listener, unless the listener is null.
 template <class Gate, class Target, class Put, class Listener, class... GateArgs>
 typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener&& listener,
                                         GateArgs&&... gate) {
@@ -338,9 +337,9 @@ template <class Target>
 ///     list(0);  // calls the listener for the last time
 ///
 /// The condition is the last argument of each function. Each call first evaluates the condition,
-/// with the arguments as lvalues or, if the condition does not take them, without arguments. If the
-/// condition is true, the listener is removed and called for the last time. If the condition
-/// throws, the listener stays and is not called.
+/// which receives the arguments as lvalues or takes no arguments. If the condition is true, the
+/// listener is removed and called for the last time. If the condition throws, the listener stays
+/// and is not called.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     friend detail::Adders<ConditionalRemover, Target>;

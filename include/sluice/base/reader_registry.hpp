@@ -371,7 +371,7 @@ private:
     }
 
     /// Publishes the guard that this thread waits for. Release builds publish, too, because other
-    /// translation units may have assertions.
+    /// translation units may be built with assertions.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             slot.awaitedWord.store(word, std::memory_order_relaxed);  // by E6

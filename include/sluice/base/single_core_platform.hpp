@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// A template argument: the program confirms that it runs on one processor.
+/// A template argument by which a program confirms that it runs on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {

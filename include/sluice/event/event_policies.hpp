@@ -16,7 +16,6 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-// Tags for utilities that work with several kinds of classes.
 struct TagHomo {};
 struct TagCallbackList : TagHomo {};
 struct TagEventDispatcher : TagHomo {};

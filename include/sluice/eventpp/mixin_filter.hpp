@@ -36,8 +36,8 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// A filter receives every event, even without listeners, and may change the arguments. Filters run
-/// in the order of addition, and in a queue while the event is processed. The first filter that
+/// A filter receives every event, with or without listeners, and may change the arguments. Filters
+/// run in the order of addition, and in a queue while the event is processed. The first filter that
 /// returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
 ///
 /// Thread safety: as for a CallbackList with the dispatcher's Threading.

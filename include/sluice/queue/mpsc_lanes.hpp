@@ -130,7 +130,8 @@ public:
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Counts the messages first, because a fast producer could keep the call from returning.
+        // Counts the messages first, because a fast producer could otherwise keep the call from
+        // returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {

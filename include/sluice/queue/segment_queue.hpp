@@ -21,7 +21,7 @@ struct SegmentQueueTraits : QueueTraits {
     /// The size of a segment in bytes, unless minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
-    /// The bytes of unused segments kept for later messages; at least one segment is kept.
+    /// How many bytes of unused segments the queue keeps for later messages; at least one segment.
     static constexpr std::size_t keptBytes = 1048576;
 };
 

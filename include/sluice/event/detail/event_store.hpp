@@ -646,7 +646,8 @@ private:
         return true;
     }
 
-    /// Puts remaining and kept events back. Another thread may destroy the store after the unlock.
+    /// Puts unhandled and kept events back into the store. Another thread may destroy the store
+    /// after the unlock.
     void giveBack() noexcept {
         EventStore& store = *store_;
         const Guard guard(store.lock_);

@@ -42,11 +42,11 @@ def variants(names):
 
 
 def run(command, log, text=None):
-    """True if the command succeeds. Otherwise its output goes to the log."""
+    """True if the command succeeds. Otherwise its output and its status go to the log."""
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:
-        log.write(f"{' '.join(map(str, command))}\n{done.stdout}\n")
+        log.write(f"{' '.join(map(str, command))}\n{done.stdout}ended with status {done.returncode}\n")
     return done.returncode == 0
 
 

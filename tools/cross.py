@@ -50,14 +50,18 @@ SYSTEMS = {
 
 
 class Target:
-    """One target of the compiler: its folder, the log and the workers of a run."""
+    """One target of the compiler: its folder, the log, the workers of a run, and what it leaves out."""
 
-    def __init__(self, triple, folder, log, pool, options=()):
+    def __init__(self, triple, folder, log, pool, no_tests, options=()):
         self.folder = folder
         self.log = log
         self.pool = pool
+        self.no_tests = no_tests | NEEDS_CMAKE
+        self.left_out = []  # sources that were not tried
+        self.broken = []  # headers, sources and programs that do not compile, link or end with status 0
         self.compiler = [*ZIG, "-target", triple, *OPTIONS, *options]
-        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", linked_libraries(folder)]
+        # fmt 9 calls enumerations deprecated.
+        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-DFMT_DEPRECATED=", "-isystem", linked_libraries(folder)]
 
     def compiled_headers(self, module, are_alone=True):
         """The number of the module's headers that compile, and the number that was tried."""
@@ -69,14 +73,26 @@ class Target:
     def compile_headers(self, headers):
         source = self.folder / f"{headers[0].replace('/', '_')}.cpp"
         source.write_text(source_of(headers), encoding="utf-8")
-        return run([*self.compiler, *self.flags, "-c", source, "-o", source.with_suffix(".o")], self.log)
+        command = [*self.compiler, *self.flags, "-c", source, "-o", source.with_suffix(".o")]
+        return self.noted(run(command, self.log), *headers)
+
+    def noted(self, is_good, *names):
+        """is_good. Otherwise the names are told at the end, also if the command gave no message."""
+        self.broken += [] if is_good else names
+        return is_good
 
     def compile(self, source):
         """The object of one source, or None."""
         target = self.folder / f"{source.parent.name}_{source.stem}.o"
         own = ["-w", f"-I{GOOGLETEST}"] if GOOGLETEST in source.parents else self.flags
         command = [*self.compiler, "-isystem", GOOGLETEST / "include", *own, "-c", source, "-o", target]
-        return target if run(command, self.log) else None
+        return target if self.noted(run(command, self.log), source.name) else None
+
+    def sources_of(self, module):
+        """The sources of the module's unit tests, but for those left out, and the number of all."""
+        sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
+        self.left_out += [source.stem for source in sources if source.stem in self.no_tests]
+        return [source for source in sources if source.stem not in self.no_tests], len(sources)
 
     def compiled_support(self):
         """The objects that each program of tests needs."""
@@ -88,19 +104,23 @@ class Target:
         return objects
 
     def link(self, objects, program, *options):
-        return run([*self.compiler, *options, *objects, "-o", program], self.log)
+        return self.noted(run([*self.compiler, *options, *objects, "-o", program], self.log), program.name)
 
     def execute(self, command, **options):
         """The numbers of tests that passed and that failed. The program is stopped after TEST_LIMIT."""
+        status = "no end"
         try:
-            output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                    errors="replace", check=False, timeout=TEST_LIMIT, **options).stdout
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  errors="replace", check=False, timeout=TEST_LIMIT, **options)
+            output, status = done.stdout, done.returncode
         except subprocess.TimeoutExpired as late:
             output = late.stdout or b""
             output = output if isinstance(output, str) else output.decode(errors="replace")
-        self.log.write(output)
+        self.log.write(f"{output}{command[-1]}: status {status}\n")
         counts = {word: int(count) for word, count in SUMMARY.findall(output)}
-        broke = "PASSED" not in counts  # a program that crashes or hangs prints no summary
+        # A program that crashes prints no summary, or ends with another status behind it.
+        broke = "PASSED" not in counts or (status != 0 and "FAILED" not in counts)
+        self.noted(status == 0, Path(command[-1]).name)
         return counts.get("PASSED", 0), counts.get("FAILED", 0) + broke
 
 
@@ -108,7 +128,7 @@ class SystemTarget(Target):
     """A target of one of the SYSTEMS."""
 
     def __init__(self, system, triple, folder, log, pool):
-        super().__init__(triple, folder / triple, log, pool, system.flags)
+        super().__init__(triple, folder / triple, log, pool, system.no_tests, system.flags)
         self.system = system
 
     def built_demo(self):
@@ -120,18 +140,29 @@ class SystemTarget(Target):
                 run([program, "--seconds", "1"], self.log))
 
     def run_tests(self, module, support):
-        """(sources built, sources, outcome, failures) of the module's unit tests."""
-        sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
-        wanted = [source for source in sources if source.stem not in self.system.no_tests | NEEDS_CMAKE]
+        """(sources built, sources, outcome, passed, failures) of the module's unit tests."""
+        wanted, sources = self.sources_of(module)
         objects = [done for done in self.pool.map(self.compile, wanted) if done]
         missing = len(wanted) - len(objects)
         program = self.folder / f"{module}_test"
         if not self.link([*support, *objects], program):
-            return len(objects), len(sources), "not linked", missing + 1
+            return len(objects), sources, "not linked", 0, missing + 1
         if not self.system.runs_here:
-            return len(objects), len(sources), "linked, not run", missing
+            return len(objects), sources, "linked, not run", 0, missing
         passed, failed = self.execute([program])
-        return len(objects), len(sources), f"{passed} passed, {failed} failed", missing + failed
+        return len(objects), sources, f"{passed} passed, {failed} failed", passed, missing + failed
+
+
+def finish(targets, passed, failed, log):
+    """Names what was left out and what failed, and ends the program."""
+    left_out = sorted({name for target in targets for name in target.left_out})
+    if left_out:
+        print(f"left out: {', '.join(left_out)}")
+    if failed:
+        broken = ", ".join(dict.fromkeys(name for target in targets for name in target.broken))
+        print(f"what failed: {broken}; see {log}", file=sys.stderr)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
 
 
 def run_target(target, wanted):
@@ -150,8 +181,9 @@ def run_target(target, wanted):
         row = f"| `{module}` | {good} of {total} |"
         failed += total - good
         if support:
-            built, sources, outcome, wrong = target.run_tests(module, support)
+            built, sources, outcome, right, wrong = target.run_tests(module, support)
             row += f" {built} of {sources} | {outcome} |"
+            done += right
             failed += wrong
         else:
             row += " - | - |"
@@ -177,16 +209,14 @@ def main(arguments):
     passed = 0
     failed = 0
     with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
-        for triple in system.triples:
-            print(f"{triple}:\n", flush=True)
-            counts = run_target(SystemTarget(system, triple, folder, log, pool), wanted)
+        targets = [SystemTarget(system, triple, folder, log, pool) for triple in system.triples]
+        for target in targets:
+            print(f"{target.folder.name}:\n", flush=True)
+            counts = run_target(target, wanted)
             passed += counts[0]
             failed += counts[1]
             print(flush=True)
-    if failed:
-        print(f"what failed: {folder / 'log.txt'}", file=sys.stderr)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0 or passed == 0)
+    finish(targets, passed, failed, folder / "log.txt")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__unix__) && defined(__PIC__) && !defined(__PIE__)
+#if (defined(__unix__) || defined(__APPLE__)) && defined(__PIC__) && !defined(__PIE__)
 #define SLUICE_LOG_IN_LIBRARY  // the unit may be part of a shared library
 #include <dlfcn.h>
 #endif

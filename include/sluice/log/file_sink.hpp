@@ -14,14 +14,15 @@
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
-#include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #if defined(_WIN32)
 #include <spdlog/details/windows_include.h>
 
 #include <fcntl.h>
 #include <io.h>
+#else
+#include <dirent.h>
+#include <unistd.h>
 #endif
 
 #include <algorithm>
@@ -112,13 +113,18 @@ inline HANDLE openShared(const std::string& name, DWORD access, DWORD dispositio
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
 using Status = struct ::_stat64;  // stat() has sizes of 32 bits
-inline auto* const lstat = &::_stat64;
 inline auto* const fstat = &::_fstat64;
+inline auto* const fileno = &::_fileno;
+inline auto* const ftruncate = &::_chsize_s;
+inline int writeSome(int file, const char* data, std::size_t size) {
+    return ::_write(file, data, static_cast<unsigned>(size));
+}
 #else
 using Status = struct ::stat;
+inline auto* const writeSome = &::write;
 #endif
 
-/// The file of a file_sink (POSIX), written without stdio. Errors throw spdlog_ex.
+/// The file of a file_sink, written without stdio. Errors throw spdlog_ex.
 class LogFile {
 public:
     using Time = spdlog::log_clock::time_point;
@@ -155,7 +161,7 @@ public:
 #endif
             throw spdlog::spdlog_ex("Failed opening file " + name_ + " for writing", errno);
         }
-        if (truncate && ::ftruncate(::fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
+        if (truncate && ftruncate(fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
             throw spdlog::spdlog_ex("Failed truncating file " + name_, errno);
         }
         if (handlers_.after_open) {
@@ -171,7 +177,7 @@ public:
             open(false);
         }
         while (done < size) {
-            const ::ssize_t written = ::write(::fileno(file_), data + done, size - done);
+            const auto written = writeSome(fileno(file_), data + done, size - done);
             if (written > 0) {
                 done += static_cast<std::size_t>(written);
                 size_ += static_cast<std::size_t>(written);
@@ -274,20 +280,35 @@ private:
                    isTime(name.substr(front.size(), name.size() - around));
         };
         std::vector<Rotated> found;
+        const auto add = [&](std::string_view name, std::time_t written, auto size) {
+            found.emplace_back(written <= now, written, name.size(), folder + std::string(name),
+                               size);
+        };
+#if defined(_WIN32)
+        struct ::__finddata64_t entry {};
+        const std::intptr_t search = ::_findfirst64((folder + "*").c_str(), &entry);
+        for (bool isThere = search != -1; isThere; isThere = ::_findnext64(search, &entry) == 0) {
+            if (isRotated(entry.name) && (entry.attrib & (_A_SUBDIR | 0x400 /* link */)) == 0) {
+                add(entry.name, entry.time_write, entry.size);
+            }
+        }
+        const bool isRead = search != -1 && ::_findclose(search) == 0;
+#else
         const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(
             ::opendir(base == 0 ? "." : folder.c_str()), &::closedir);
-        if (entries == nullptr) {
-            errors = spdlog::spdlog_ex("Failed reading the folder of " + name_, errno).what();
-        }
+        const bool isRead = entries != nullptr;
         // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads these entries
         while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
-            const std::string_view name(entry->d_name);
             Status status{};
-            if (isRotated(name) && lstat((folder + entry->d_name).c_str(), &status) == 0 &&
+            if (isRotated(entry->d_name) &&
+                ::lstat((folder + entry->d_name).c_str(), &status) == 0 &&
                 S_ISREG(status.st_mode)) {
-                found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
-                                   folder + entry->d_name, status.st_size);
+                add(entry->d_name, status.st_mtime, status.st_size);
             }
+        }
+#endif
+        if (!isRead) {
+            errors = spdlog::spdlog_ex("Failed reading the folder of " + name_, errno).what();
         }
         return found;
     }
@@ -304,7 +325,7 @@ private:
     Status status() const noexcept {
         Status own{};
         if (file_ != nullptr) {
-            static_cast<void>(fstat(::fileno(file_), &own));
+            static_cast<void>(fstat(fileno(file_), &own));
         }
         return own;
     }

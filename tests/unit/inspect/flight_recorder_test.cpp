@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <thread>
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <support/temporary_folder.hpp>
 
 #include <sys/stat.h>
@@ -155,7 +155,7 @@ TEST(FlightRecorder, StopAndEndLeaveTheBusWhole) {
     EXPECT_EQ(countOf(trace, "Scan"), 1U);
 }
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 TEST(FlightRecorder, WritesOnlyNewFilesForTheirOwner) {
     const test::TemporaryFolder folder;
     const std::string path = folder / "trace";

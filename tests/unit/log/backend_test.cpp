@@ -55,6 +55,8 @@ TEST(LogBackend, RefusesWhatCannotWork) {
 }
 
 #if !defined(_WIN32)
+static_assert(sizeof(sluice::detail::BlockedSignals) == sizeof(sigset_t), "it blocks some");
+
 // A handler on the back end's thread that calls exit() would wait for its own thread.
 TEST(LogBackend, ItsThreadBlocksSignalsExceptFaults) {
     sigset_t blocked;

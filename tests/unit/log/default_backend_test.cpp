@@ -12,7 +12,7 @@
 #include <csignal>
 #include <thread>
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 #include "support/forks.hpp"
 
 #include <pthread.h>

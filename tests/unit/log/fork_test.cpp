@@ -13,7 +13,7 @@
 
 #include <thread>
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>

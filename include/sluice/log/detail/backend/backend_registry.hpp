@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
 
@@ -143,7 +143,7 @@ private:
     // Happens-before edge: E1 list: add and remove -> forEach.
 
     BackendRegistry() {
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
         // If memory is exhausted, fork() does not call the handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },

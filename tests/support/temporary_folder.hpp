@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include <stdlib.h>
+#include <random>
 
 namespace sluice::test {
 
@@ -13,12 +12,10 @@ namespace sluice::test {
 class TemporaryFolder {
 public:
     TemporaryFolder() {
-        std::string pattern = testing::TempDir() + "sluice-XXXXXX";
-        if (mkdtemp(pattern.data()) == nullptr) {
-            std::fprintf(stderr, "cannot make the folder %s\n", pattern.c_str());
-            std::abort();
-        }
-        path_ = pattern;
+        std::random_device random;
+        do {
+            path_ = testing::TempDir() + "sluice-" + std::to_string(random());
+        } while (!std::filesystem::create_directory(path_));
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;

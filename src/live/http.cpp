@@ -7,6 +7,7 @@
 #include <exception>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -21,12 +22,8 @@
 namespace sluice::live {
 namespace {
 
-bool isSameWord(std::string_view a, std::string_view lower) noexcept {
-    const auto lowered = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    };
-    return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
-                      [&](char x, char y) { return lowered(x) == y; });
+char lowered(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -95,84 +92,69 @@ Response refusal(int status, std::string why) {
     return {status, "text/plain; charset=utf-8", textOf(std::move(why += '\n')), {}, false};
 }
 
-Parsed parseRequest(std::string_view head) {
-    constexpr Parsed bad{400};
-    const auto isControl = [](char c) {
-        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+Request parseRequest(std::string_view head) {
+    const Request bad{400};
+    const auto hasControl = [](std::string_view line) {
+        return std::any_of(line.begin(), line.end(), [](char c) {
+            return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+        });
     };
-    const auto nextLine = [&head]() -> std::string_view {
-        const std::size_t end = std::min(head.find("\r\n"), head.size());
-        const std::string_view line = head.substr(0, end);
-        head.remove_prefix(std::min(end + 2, head.size()));
+    const auto nextLine = [&head] {
+        const std::string_view line = head.substr(0, head.find("\r\n"));
+        head.remove_prefix(std::min(line.size() + 2, head.size()));
         return line;
     };
     const std::string_view first = nextLine();
     const std::size_t space = first.find(' ');
     const std::size_t last = first.rfind(' ');
-    if (space == std::string_view::npos || space == last ||
-        std::any_of(first.begin(), first.end(), isControl) ||
-        (first.substr(last + 1) != "HTTP/1.1" && first.substr(last + 1) != "HTTP/1.0")) {
+    if (space == last || hasControl(first) ||
+        (first.substr(last) != " HTTP/1.1" && first.substr(last) != " HTTP/1.0")) {
         return bad;
     }
     if (first.substr(0, space) != "GET") {
-        return {405};
+        return Request{405};
     }
-    Parsed parsed;
-    Request& request = parsed.request;
+    Request request;
     const std::string_view target = first.substr(space + 1, last - space - 1);
-    const std::size_t mark = std::min(target.find('?'), target.size());
-    request.path = target.substr(0, mark);
-    request.query = target.substr(std::min(mark + 1, target.size()));
-    if (request.path.empty() || request.path.front() != '/') {
+    request.path = target.substr(0, target.find('?'));
+    request.query = target.substr(std::min(request.path.size() + 1, target.size()));
+    if (request.path.substr(0, 1) != "/") {
         return bad;
     }
-    const std::array<std::pair<std::string_view, std::string_view*>, 6> known{
-        {{"host", &request.host},
-         {"origin", &request.origin},
-         {"sec-fetch-site", &request.fetchSite},
-         {"authorization", &request.authorization},
-         {"cookie", &request.cookie},
-         {"accept", &request.accept}}};
     while (!head.empty()) {
         const std::string_view line = nextLine();
-        const std::size_t colon = line.find(':');
-        const std::string_view name = line.substr(0, std::min(colon, line.size()));
-        if (colon == std::string_view::npos || name.empty() ||
-            name.find_first_of(" \t") != std::string_view::npos ||
-            std::any_of(line.begin(), line.end(), isControl)) {
+        const std::size_t colon = std::min(line.find(':'), line.size());
+        std::string name(line.substr(0, colon));
+        std::transform(name.begin(), name.end(), name.begin(), lowered);
+        // A field that occurs twice is refused: which one counts is a matter of opinion.
+        if (name.empty() || colon == line.size() || hasControl(line) ||
+            name.find_first_of(" \t") != std::string::npos ||
+            !request.fields.emplace(name, trimmed(line.substr(colon + 1))).second) {
             return bad;
         }
-        const std::string_view value = trimmed(line.substr(colon + 1));
-        if (isSameWord(name, "transfer-encoding") ||
-            (isSameWord(name, "content-length") && value != "0")) {
-            return {413};
-        }
-        for (const auto& [field, place] : known) {
-            if (isSameWord(name, field)) {
-                if (!place->empty()) {
-                    return bad;  // twice: which one counts is a matter of opinion
-                }
-                *place = value;
-            }
-        }
     }
-    return parsed;
+    const std::string_view length = request.field("content-length");
+    const bool hasBody = !length.empty() && length != "0";
+    return hasBody || request.fields.count("transfer-encoding") != 0 ? Request{413} : request;
 }
 
 bool isOwnHost(std::string_view host, std::uint16_t port, const std::vector<std::string>& names) {
-    std::string_view name = host;
-    std::string_view number;
-    const std::size_t colon = host.rfind(':');
-    if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
-        name = host.substr(0, colon);
-        number = host.substr(colon + 1);
+    const std::string ending = ":" + std::to_string(port);
+    std::string name(host);
+    if (name.size() > ending.size() &&
+        name.compare(name.size() - ending.size(), std::string::npos, ending) == 0) {
+        name.resize(name.size() - ending.size());
+    } else if (port != 80) {
+        return false;
     }
-    const bool isPort = number == std::to_string(port) || (number.empty() && port == 80);
     if (name.size() > 2 && name.front() == '[' && name.back() == ']') {
         name = name.substr(1, name.size() - 2);
     }
-    return isPort && (isSameWord(name, "localhost") || isIpAddress(std::string(name)) ||
-                      std::find(names.begin(), names.end(), name) != names.end());
+    if (isIpAddress(name) || std::find(names.begin(), names.end(), name) != names.end()) {
+        return true;
+    }
+    std::transform(name.begin(), name.end(), name.begin(), lowered);
+    return name == "localhost";
 }
 
 bool isSameToken(std::string_view given, std::string_view token) noexcept {
@@ -184,10 +166,6 @@ bool isSameToken(std::string_view given, std::string_view token) noexcept {
     return difference == 0;
 }
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-}
 Descriptor::~Descriptor() {
     if (fd_ >= 0) {
         (void)::close(fd_);
@@ -197,11 +175,9 @@ Descriptor::~Descriptor() {
 Listener::Listener(const LiveOptions& options) {
     errno = 0;
     check(options.token.empty() || options.token.size() >= 16, "a token has at least 16 bytes");
-    const auto isTokenByte = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               c == '-' || c == '_';
-    };
-    check(std::all_of(options.token.begin(), options.token.end(), isTokenByte),
+    constexpr std::string_view safe =
+        "0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    check(options.token.find_first_not_of(safe) == std::string::npos,
           "a token has letters, digits, - and _ only");
     check(options.interval >= std::chrono::milliseconds(50), "the interval is at least 50 ms");
     if (!options.unixSocket.empty()) {
@@ -273,12 +249,10 @@ void HttpServer::run(const std::function<void()>& tick) {
             now = Clock::now();
             nextTick = now + interval_;  // late: do not catch up
         }
-        polled_.assign({{wake_.get(), POLLIN, 0},
-                        {now < acceptAgain_ ? -1 : listener_.socket.get(), POLLIN, 0}});
+        polled_.assign({{wake_.get(), POLLIN, 0}, {listener_.socket.get(), POLLIN, 0}});
         for (const Connection& each : connections_) {
-            const bool writes = each.body != nullptr && each.state != State::draining;
-            polled_.push_back(
-                {each.socket.get(), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0});
+            const int events = each.out != nullptr ? POLLIN | POLLOUT : POLLIN;
+            polled_.push_back({each.socket.get(), static_cast<short>(events), 0});
         }
         const auto wait = std::chrono::ceil<std::chrono::milliseconds>(nextTick - now).count();
         (void)::poll(polled_.data(), polled_.size(),
@@ -290,17 +264,16 @@ void HttpServer::run(const std::function<void()>& tick) {
         for (std::size_t i = 0; i != connections_.size(); ++i) {
             serve(connections_[i], polled_[i + 2].revents, now);
         }
-        connections_.erase(std::remove_if(connections_.begin(), connections_.end(),
-                                          [this](const Connection& each) {
-                                              const bool isOver = each.state == State::over;
-                                              streams_ -= isOver && each.isStream ? 1 : 0;
-                                              return isOver;
-                                          }),
-                           connections_.end());
+        connections_.erase(
+            std::remove_if(connections_.begin(), connections_.end(),
+                           [](const Connection& each) { return each.state == State::over; }),
+            connections_.end());
         if (polled_[1].revents != 0) {
             accept(now);
         }
-        counts_.open.store(connections_.size(), std::memory_order_relaxed);
+        counts_.open = connections_.size();
+        const std::lock_guard lock(mutex_);
+        shown_ = counts_;
     }
 }
 
@@ -309,21 +282,21 @@ void HttpServer::accept(Clock::time_point now) {
         Descriptor socket(
             ::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (socket.get() < 0) {
-            const bool isShort =
-                errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-            acceptAgain_ = isShort ? now + std::chrono::milliseconds(200) : now;
+            if (errno != EAGAIN && errno != ECONNABORTED) {  // no descriptor or no memory is left
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
             return;
         }
         if (connections_.size() == maxConnections_) {
             constexpr std::string_view busy = "HTTP/1.1 503 Service Unavailable\r\nConnection: "
                                               "close\r\nContent-Length: 0\r\n\r\n";
             (void)::send(socket.get(), busy.data(), busy.size(), MSG_NOSIGNAL);
-            counts_.refused.fetch_add(1, std::memory_order_relaxed);
+            ++counts_.refused;
             continue;
         }
         const int kept = 1 << 17;  // of what a reader does not read, the kernel holds no more
         (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kept, sizeof kept);
-        counts_.accepted.fetch_add(1, std::memory_order_relaxed);
+        ++counts_.accepted;
         connections_.push_back({std::move(socket), now + patience_});
     }
 }
@@ -336,13 +309,13 @@ void HttpServer::serve(Connection& connection, short events, Clock::time_point n
     } catch (const std::exception&) {  // no memory
         connection.state = State::over;
     }
-    if ((events & POLLOUT) != 0 && connection.body != nullptr) {
+    if ((events & POLLOUT) != 0 && connection.out != nullptr) {
         write(connection, now);
     }
-    const bool isWaiting = connection.state == State::streaming && connection.body == nullptr;
-    if (connection.state != State::over && !isWaiting && now >= connection.deadline) {
-        counts_.late.fetch_add(connection.state == State::draining ? 0 : 1,
-                               std::memory_order_relaxed);
+    const bool isIdleStream = connection.state == State::streaming && connection.out == nullptr;
+    if (connection.state != State::over && !isIdleStream && now >= connection.deadline) {
+        const bool isAnswered = connection.state == State::answering && connection.out == nullptr;
+        counts_.late += isAnswered ? 0 : 1;
         connection.state = State::over;
     }
 }
@@ -355,79 +328,79 @@ void HttpServer::read(Connection& connection, Clock::time_point now) {
     }
     if (count <= 0) {
         connection.state = State::over;
-        return;
     }
     if (connection.state != State::reading) {
         return;  // what follows a request is not read
     }
     connection.in.append(bytes.data(), static_cast<std::size_t>(count));
-    if (connection.in.find("\r\n\r\n") != std::string::npos || connection.in.size() >= maxRequest) {
-        answer(connection, now);
+    const std::size_t end = connection.in.find("\r\n\r\n");
+    if (end != std::string::npos || connection.in.size() >= maxRequest) {
+        answer(connection, std::string_view(connection.in).substr(0, end), now);
+        connection.in = std::string();
     }
 }
 
-void HttpServer::answer(Connection& connection, Clock::time_point now) {
-    const std::size_t end = connection.in.find("\r\n\r\n");
-    Parsed parsed{431};
-    if (end < maxRequest) {
-        parsed = parseRequest(std::string_view(connection.in).substr(0, end));
-    }
-    Response response = parsed.status == 0
-                            ? handle_(parsed.request)
-                            : refusal(parsed.status, "only small GET requests are answered");
-    if (response.isStream && streams_ >= maxConnections_ / 4) {
+void HttpServer::answer(Connection& connection, std::string_view head, Clock::time_point now) {
+    const Request request = head.size() < maxRequest ? parseRequest(head) : Request{431};
+    Response response = request.status == 0
+                            ? handle_(request)
+                            : refusal(request.status, "only small GET requests are answered");
+    const auto streams =
+        std::count_if(connections_.begin(), connections_.end(),
+                      [](const Connection& each) { return each.state == State::streaming; });
+    if (response.isStream && static_cast<std::size_t>(streams) >= maxConnections_ / 4) {
         response = refusal(503, "too many open pages");
     }
-    counts_.requests.fetch_add(1, std::memory_order_relaxed);
-    connection.head = "HTTP/1.1 " + std::to_string(response.status) +
-                      (response.status < 400 ? " OK" : " Refused") + "\r\nContent-Type: ";
-    connection.head.append(response.type)
+    ++counts_.requests;
+    std::string text = "HTTP/1.1 " + std::to_string(response.status) +
+                       (response.status < 400 ? " OK" : " Refused") + "\r\nContent-Type: ";
+    text.append(response.type)
         .append("\r\nConnection: close\r\nCache-Control: no-store\r\nAllow: GET\r\n"
                 "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
                 "Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n"
                 "Cross-Origin-Opener-Policy: same-origin\r\n")
         .append(response.fields);
     if (!response.isStream) {
-        connection.head += "Content-Length: " + std::to_string(response.body->size()) + "\r\n";
+        text += "Content-Length: " + std::to_string(response.body->size()) + "\r\n";
     }
-    connection.head += "\r\n";
-    connection.body = std::move(response.body);
-    connection.isStream = response.isStream;
-    streams_ += response.isStream ? 1 : 0;
+    text += "\r\n";
     connection.state = response.isStream ? State::streaming : State::answering;
-    connection.in = std::string();
+    // The buffer of a new socket has room for the head.
+    const ssize_t count =
+        ::send(connection.socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_MORE);
+    if (count != static_cast<ssize_t>(text.size())) {
+        connection.state = State::over;
+        return;
+    }
+    send(connection, std::move(response.body), now);
+}
+
+void HttpServer::send(Connection& connection, Text text, Clock::time_point now) {
+    connection.out = std::move(text);
+    connection.sent = 0;
     connection.deadline = now + patience_;
     write(connection, now);
 }
 
 void HttpServer::write(Connection& connection, Clock::time_point now) {
-    const std::size_t headSize = connection.head.size();
-    while (connection.sent != headSize + connection.body->size()) {
-        const bool isHead = connection.sent < headSize;
-        const std::string_view rest =
-            isHead ? std::string_view(connection.head).substr(connection.sent)
-                   : std::string_view(*connection.body).substr(connection.sent - headSize);
+    while (connection.sent != connection.out->size()) {
+        constexpr std::size_t piece = 256 * 1024;
+        const std::string_view rest = std::string_view(*connection.out).substr(connection.sent);
         const ssize_t count =
             ::send(connection.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
         if (count < 0) {
-            if (errno != EAGAIN && errno != EINTR) {
-                connection.state = State::over;
-            }
+            connection.state = errno == EAGAIN || errno == EINTR ? connection.state : State::over;
             return;
         }
-        constexpr std::size_t piece = 256 * 1024;
         const std::size_t before = connection.sent / piece;
         connection.sent += static_cast<std::size_t>(count);
         if (connection.sent / piece != before) {
             connection.deadline = now + patience_;
         }
     }
-    connection.body = nullptr;
-    connection.head = std::string();
-    connection.sent = 0;
+    connection.out = nullptr;
     if (connection.state == State::answering) {  // a close with unread bytes would cut the answer
         (void)::shutdown(connection.socket.get(), SHUT_WR);
-        connection.state = State::draining;
         connection.deadline = now + std::min(patience_, std::chrono::milliseconds(1000));
     }
 }
@@ -435,23 +408,17 @@ void HttpServer::write(Connection& connection, Clock::time_point now) {
 void HttpServer::publish(const Text& text) {
     const Clock::time_point now = Clock::now();
     for (Connection& each : connections_) {
-        if (each.state != State::streaming) {
-            continue;
+        if (each.state == State::streaming && each.out == nullptr) {
+            send(each, text, now);
+        } else if (each.state == State::streaming) {
+            ++counts_.skipped;
         }
-        if (each.body != nullptr) {
-            counts_.skipped.fetch_add(1, std::memory_order_relaxed);
-            continue;
-        }
-        each.body = text;
-        each.deadline = now + patience_;
-        write(each, now);
     }
 }
 
-LiveStatistics HttpServer::statistics() const noexcept {
-    const auto get = [](const auto& count) { return count.load(std::memory_order_relaxed); };
-    return {get(counts_.accepted), get(counts_.refused), get(counts_.requests),
-            get(counts_.skipped),  get(counts_.late),    get(counts_.open)};
+LiveStatistics HttpServer::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return shown_;
 }
 
 }  // namespace sluice::live

@@ -2,15 +2,16 @@
 
 #include <sluice/live/live_page.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
@@ -20,16 +21,18 @@ namespace sluice::live {
 using Clock = std::chrono::steady_clock;
 using Text = std::shared_ptr<const std::string>;
 
-/// A GET request.
+/// A GET request. The views lie in the text that was parsed.
 struct Request {
-    std::string_view path;
-    std::string_view query;  ///< behind the `?`
-    std::string_view host;
-    std::string_view origin;
-    std::string_view fetchSite;
-    std::string_view authorization;
-    std::string_view cookie;
-    std::string_view accept;
+    int status = 0;  ///< or that of a refusal
+    std::string_view path{};
+    std::string_view query{};                          ///< behind the `?`
+    std::map<std::string, std::string_view> fields{};  ///< by names in lower case
+
+    /// Returns an empty value if the field is missing.
+    [[nodiscard]] std::string_view field(const std::string& name) const {
+        const auto found = fields.find(name);
+        return found == fields.end() ? std::string_view() : found->second;
+    }
 };
 
 struct Response {
@@ -45,12 +48,8 @@ Response refusal(int status, std::string why);
 
 inline constexpr std::size_t maxRequest = 8192;
 
-/// Reads the head of a request up to the empty line. `status` is 0, or the status of a refusal.
-struct Parsed {
-    int status = 0;
-    Request request{};
-};
-Parsed parseRequest(std::string_view head);
+/// Reads the head of a request up to the empty line.
+Request parseRequest(std::string_view head);
 
 /// Whether a Host field names this server: an IP address or a known name, with its port.
 bool isOwnHost(std::string_view host, std::uint16_t port, const std::vector<std::string>& names);
@@ -62,17 +61,15 @@ bool isSameToken(std::string_view given, std::string_view token) noexcept;
 class Descriptor {
 public:
     explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-    Descriptor& operator=(Descriptor&& other) noexcept;
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
     ~Descriptor();
     [[nodiscard]] int get() const noexcept { return fd_; }
 
 private:
-    int release() noexcept {
-        const int fd = fd_;
-        fd_ = -1;
-        return fd;
-    }
     int fd_;
 };
 
@@ -104,31 +101,25 @@ public:
     void publish(const Text& text);
 
     [[nodiscard]] const Listener& listener() const noexcept { return listener_; }
-    [[nodiscard]] LiveStatistics statistics() const noexcept;
+    [[nodiscard]] LiveStatistics statistics() const;
 
 private:
-    enum class State : unsigned char { reading, answering, streaming, draining, over };
+    enum class State : unsigned char { reading, answering, streaming, over };
     struct Connection {
         Descriptor socket;
         Clock::time_point deadline;
         State state = State::reading;
-        bool isStream = false;
-        std::string in{};
-        std::string head{};
-        Text body{};
-        std::size_t sent = 0;  ///< of head and body
+        std::string in{};      ///< what has arrived of the request
+        Text out{};            ///< is being sent; then null
+        std::size_t sent = 0;  ///< of out
     };
 
     void accept(Clock::time_point now);
     void serve(Connection& connection, short events, Clock::time_point now);
     void read(Connection& connection, Clock::time_point now);
-    void answer(Connection& connection, Clock::time_point now);
+    void answer(Connection& connection, std::string_view head, Clock::time_point now);
+    void send(Connection& connection, Text text, Clock::time_point now);
     void write(Connection& connection, Clock::time_point now);
-
-    struct Counts {  // written by the thread that runs
-        std::atomic<std::uint64_t> accepted{0}, refused{0}, requests{0}, skipped{0}, late{0};
-        std::atomic<std::size_t> open{0};
-    };
 
     const std::chrono::milliseconds interval_;
     const std::chrono::milliseconds patience_;
@@ -138,9 +129,9 @@ private:
     Descriptor wake_;  ///< an eventfd
     std::vector<Connection> connections_;
     std::vector<pollfd> polled_;
-    std::size_t streams_ = 0;
-    Clock::time_point acceptAgain_{};
-    Counts counts_;
+    LiveStatistics counts_;  ///< of the thread that runs
+    mutable std::mutex mutex_;
+    LiveStatistics shown_;  ///< guarded by mutex_: the counts of a moment ago
 };
 
 }  // namespace sluice::live

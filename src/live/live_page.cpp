@@ -128,11 +128,13 @@ private:
     Response handle(const live::Request& request) {
         const live::Listener& listener = http_.listener();
         const bool isUnix = !listener.unixPath.empty();  // no browser gets here
-        if (!isUnix && !live::isOwnHost(request.host, listener.port, options_.hostNames)) {
+        const std::string_view host = request.field("host");
+        const std::string_view origin = request.field("origin");
+        if (!isUnix && !live::isOwnHost(host, listener.port, options_.hostNames)) {
             return live::refusal(403, "this host name is not one of LiveOptions::hostNames");
         }
-        if ((!request.origin.empty() && request.origin != "http://" + std::string(request.host)) ||
-            (request.fetchSite == "cross-site" && request.path != "/")) {
+        if ((!origin.empty() && origin != "http://" + std::string(host)) ||
+            (request.field("sec-fetch-site") == "cross-site" && request.path != "/")) {
             return live::refusal(403, "pages of other sites may not read this one");
         }
         if (!options_.token.empty() && !hasToken(request)) {
@@ -143,8 +145,8 @@ private:
                     std::string("Content-Security-Policy: ") + live::pagePolicy + "\r\n", false};
         }
         if (request.path == "/metrics") {
-            const bool isOpen =
-                request.accept.find("application/openmetrics-text") != std::string_view::npos;
+            const bool isOpen = request.field("accept").find("application/openmetrics-text") !=
+                                std::string_view::npos;
             const MetricsFormat format =
                 isOpen ? MetricsFormat::openMetrics : MetricsFormat::classic;
             std::string text;
@@ -194,10 +196,11 @@ private:
     [[nodiscard]] bool hasToken(const live::Request& request) const {
         constexpr std::string_view bearer = "Bearer ";
         const std::string cookie = "; " + cookieStart();
-        if (request.authorization.substr(0, bearer.size()) == bearer) {
-            return live::isSameToken(request.authorization.substr(bearer.size()), options_.token);
+        const std::string_view authorization = request.field("authorization");
+        if (authorization.substr(0, bearer.size()) == bearer) {
+            return live::isSameToken(authorization.substr(bearer.size()), options_.token);
         }
-        const std::string cookies = "; " + std::string(request.cookie);
+        const std::string cookies = "; " + std::string(request.field("cookie"));
         const std::size_t at = cookies.find(cookie);
         if (at == std::string::npos) {
             return false;

@@ -156,7 +156,7 @@ private:
     Slot* slots_;
 };
 
-/// The slots of a push: `count` from `position` on if `result` is `ok`, and otherwise none.
+/// The `count` slots from `position` on that a push has claimed; 0 unless `result` is `ok`.
 template <class Index>
 struct SlotClaim {
     SendResult result;

@@ -256,7 +256,7 @@ public:
     }
 
     /// Waits for a message or a new LastValue. Returns false after the timeout, or when the bus is
-    /// closed and drained. May return true for a message whose constructor threw. In a handler, the
+    /// closed and drained. A message whose constructor threw also ends the wait. In a handler, the
     /// message being handled ends the wait, except with dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
@@ -492,7 +492,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // This refusal may make an SpscRing drained, so EndOfSend must notify drain().
+            // A refused attempt may make an SpscRing drained, so EndOfSend must notify drain().
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -810,7 +810,7 @@ private:
         }
     }
 
-    /// Wakes a publisher that waits for the freed slot. Returns false if stop() ends the batch.
+    /// Returns false if stop() ends the batch.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||

@@ -42,7 +42,7 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, a time may be too long by the duration of 128 handler calls.
+/// returned. With TimeStamp::cached, a time may be too long by up to 128 handler calls.
 /// If the consumer never calls waitFor(), a time may also include a pause before the publication.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages

@@ -97,7 +97,8 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// Excludes the message being handled. Includes skipped slots until the consumer passes them.
+    /// The number of messages, without the message being handled. A skipped slot counts until the
+    /// consumer passes it.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Ring::sizeExact(), Room);
     }

@@ -28,16 +28,16 @@ namespace sluice {
 ///
 /// Order: process() and similar calls handle messages first, and then all new values. run() and
 /// runWith() handle new values after at most 64 messages. A message of high priority may wait for
-/// the handlers of all values. If a visitor throws, the next call handles the values first.
+/// the handlers of all values. If a visitor throws, the next call handles values before messages.
 ///
-/// Thread safety: any thread and any handler may call publish() and get(). Both copy the value
-/// under a spin lock, so a preempted thread blocks other callers. Functions of T and interrupt
-/// handlers must not use the LastValue. While a thread constructs or destroys a LastValue, no other
-/// thread may consume from its bus. A handler must not destroy its own LastValue. The bus must
-/// outlive the LastValue.
+/// Thread safety: any thread and any handler may call publish() and get(), which copy the value
+/// under a spin lock. A thread preempted during the copy blocks other callers. Functions of T and
+/// interrupt handlers must not use the LastValue. While a thread constructs or destroys a
+/// LastValue, no other thread may consume from its bus. A handler must not destroy its own
+/// LastValue. The bus must outlive the LastValue.
 ///
-/// Errors: publish() fails only if the bus is closed. Each accepted value is handled, unless a
-/// newer value replaces it, or stop() or discard() is called before. Exceptions of the handler
+/// Errors: publish() fails only if the bus is closed. An accepted value is not handled if a newer
+/// value replaces it, or if stop() or discard() is called first. Exceptions of the handler
 /// propagate to the caller of process(); LastValues constructed earlier are then handled by the
 /// next call. If a constructor of T throws, nothing changes.
 template <class T, class OfBus>

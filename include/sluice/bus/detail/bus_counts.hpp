@@ -16,7 +16,6 @@
 
 namespace sluice::detail {
 
-/// The reason why a message did not reach the consumer.
 enum class PublishOutcome : std::size_t { full, closed, dropped };
 
 /// The outcome of a message that the consumer has removed. An unhandled message also counts as

@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// Does not depend on the priority, so that a missing header causes only one error.
+/// IncludedRing does not depend on the priority, so that a missing header causes only one error.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,

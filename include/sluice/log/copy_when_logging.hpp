@@ -55,7 +55,7 @@ struct argument_codec;
 namespace detail {
 
 // ---- The encoding of a deferred call's arguments, without gaps or alignment. A codec has size(),
-// write() and read(). Its type `Held` keeps a string's size between size() and write().
+// write() and read(). Codec::Held keeps a string's size between size() and write().
 
 /// Decodes an object from the bytes at `from`, and advances `from`.
 template <class T>

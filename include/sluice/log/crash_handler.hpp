@@ -42,7 +42,6 @@ namespace sluice::log {
 
 namespace detail {
 
-/// The handler's settings, and the earlier handlers that it has replaced.
 class CrashHandler {
 public:
     static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {

@@ -356,7 +356,6 @@ void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 template <class Argument>
 inline constexpr bool isField = std::is_same_v<std::decay_t<Argument>, key_value>;
 
-/// Returns a tuple of the argument if `isField == Wanted`, otherwise an empty tuple.
 template <bool Wanted, class Argument>
 auto onlyIf(Argument&& argument) noexcept {
     if constexpr (isField<Argument> == Wanted) {

@@ -201,7 +201,6 @@ public:
         std::size_t fields;
     };
 
-    /// Takes the thread's mdc, context and fields.
     [[gnu::cold]] FieldWriter() noexcept
         : context_(CallerState::context()),
           fields_(CallerState::setFields({})),

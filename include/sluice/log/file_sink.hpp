@@ -55,7 +55,8 @@ namespace sluice::log {
 ///     rotation.max_files = 10;  // beside the one being written
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The maximum size of a file in bytes; 0 means no limit. A longer line has a file of its own.
+    /// The maximum size of a file in bytes; 0 means no limit. A line above the limit has its own
+    /// file.
     std::size_t max_bytes = 0;
 
     /// If true, a new file begins once a day at the local time `hour`:`minute`. The records' times
@@ -537,7 +538,7 @@ private:
         return buffer_.size() + (batchBytes - bytes) >= batchDue_;
     }
 
-    /// Formats a record into the buffer. If add() throws, the record is lost.
+    /// If add() throws, the record is lost.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (SLUICE_UNLIKELY(buffer_.size() >= mostUnwritten)) {
             makeRoom(guard, message);

@@ -44,7 +44,6 @@ enum class PieceKind : unsigned char {
     other,         ///< spdlog writes it again for each line
 };
 
-/// Returns the kind of a flag such as `%5v`.
 inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr std::string_view plainFlags = "efFntv^$";
     constexpr PieceKind plainKinds[] = {

@@ -115,7 +115,7 @@ public:
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
 
-    /// Waits until the thread has ended, or returns false on timeout.
+    /// Returns false on timeout.
     bool join(std::chrono::nanoseconds atMost) {
         if (thread_ == nullptr) {
             return true;

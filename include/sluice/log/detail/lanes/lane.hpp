@@ -234,7 +234,7 @@ public:
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 
-    /// Returns the address of the next record, or null if the lane is full.
+    /// Returns null if the lane is full.
     std::byte* reserve(std::size_t footprint) noexcept {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);         // own variable
         const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;  // own variable

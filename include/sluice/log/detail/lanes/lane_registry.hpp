@@ -125,7 +125,6 @@ public:
 
     // ---- Back end
 
-    /// The number of lanes added so far.
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);  // E1 announce
     }

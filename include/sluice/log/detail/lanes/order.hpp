@@ -99,7 +99,6 @@ public:
         return stamp() < limit;
     }
 
-    /// Frees the space of the emitted records.
     void close() noexcept {
         if (isInPlace_) {
             lane_->endInPlace(readBytes_, readCount_);
@@ -272,14 +271,12 @@ public:
                any([](const Reader& reader) { return reader.hasChanged(); });
     }
 
-    /// Returns true if a record that the last poll saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
         return any([](const Reader& reader) { return reader.hasRecords(); });
     }
 
     // ---- Any thread
 
-    /// The maximum values over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
 
 private:
@@ -311,7 +308,6 @@ private:
         version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
 
-    /// Frees the empty lanes whose owners have ended.
     void freeLeft() {
         for (std::size_t i = 0; registry_.leavers() != 0 && i < lanes_.size();) {
             Reader& reader = lanes_[i];

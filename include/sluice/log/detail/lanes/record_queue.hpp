@@ -93,7 +93,7 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// The result of one attempt to post. `noMemory`: no allocation for a large record.
+    /// `noMemory`: the memory for a large record could not be allocated.
     enum class PostAttempt : unsigned char { ok, full, noMemory, closed };
 
     /// The smallest lane holds one record with a large payload.
@@ -143,7 +143,6 @@ public:
         return publish(lane, record);
     }
 
-    /// The size in this lane of a record whose payload has `bytes` bytes.
     static RecordSize sizeIn(const RecordLane& lane, std::size_t bytes) noexcept {
         // The sum does not overflow, because no object is that large.
         const std::size_t footprint = Order::payloadAt + roundUpTo8(bytes);
@@ -170,8 +169,8 @@ public:
     };
 
     /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. Then calls finish(), and frees the space of these records.
-    /// Returns the number of records. The callbacks must not throw.
+    /// watermark, the oldest first. After the last record, calls finish() and frees the space of
+    /// the records. Returns the number of records. The callbacks must not throw.
     template <class Emit, class Finish = Ignore>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
@@ -366,7 +365,6 @@ private:
 
     // ---- The rare cases of a post
 
-    /// Makes space according to the policy, and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postWithoutRoom(RecordLane& lane, const Head& head,
                                                             std::size_t bytes, Overflow policy,
@@ -384,8 +382,7 @@ private:
         return SendResult::full;
     }
 
-    /// Evicts records or waits for space. Returns false if the policy rejects or the queue is
-    /// closed.
+    /// Returns false if the record must be rejected.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (policy == Overflow::reject || isClosed()) {
             return false;

@@ -59,8 +59,8 @@ public:
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Like post(), but waits for a free slot for at most `timeout`. Does not wait in a handler or
-    /// before the start.
+    /// Like post(), but waits for a free slot for at most `timeout`. postFor() does not wait in a
+    /// handler or before start().
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -313,7 +313,7 @@ protected:
 private:
     using Posting::mailbox_;
 
-    /// Calls the handler of a message. Messages of timers do not count for maxInFlight.
+    /// Messages of timers are not posted, and do not count for maxInFlight.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -379,7 +379,7 @@ private:
         turns_.add(1);
     }
 
-    /// Handles queued messages and then due timers. Returns the number of both.
+    /// Returns the number of handled messages and fired timers.
     std::size_t handleDue() {
         // Handles a message between two batches of timers, so that no fast timer starves messages.
         [[maybe_unused]] bool mayInterrupt = false;

@@ -33,7 +33,8 @@ struct ObjectTraits {
     static constexpr std::size_t maxTimers = 0;
 
     /// The maximum number of unhandled messages of a type; 0 means no limit. At the limit, posts
-    /// return `full` with every overflow policy. Must not be combined with `expiry` or dropOldest.
+    /// return `full` with every overflow policy. Do not combine maxInFlight with `expiry` or
+    /// dropOldest.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 

@@ -19,7 +19,7 @@ struct ExecutorOptions {
     std::size_t messageSize = 128;
     /// The largest alignment of a message, which must be a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// The maximum number of queued messages of all objects together. If this number is above
+    /// The maximum number of queued messages of all objects together. If maxMessages is above
     /// 1,024, each thread may cache memory for 129 messages: see BlockPool.
     std::size_t maxMessages = 65536;
 };

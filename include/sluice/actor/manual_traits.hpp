@@ -28,7 +28,7 @@ public:
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);  // value only
     }
     static void advance(duration by) noexcept { moveTo(now() + by); }
-    /// Sets the clock to zero for the next test. No object that has read the clock may be in use.
+    /// Sets the clock to zero. Objects that have read the clock must no longer be in use.
     static void reset() noexcept { now_.store(0, std::memory_order_relaxed); }
 
 private:

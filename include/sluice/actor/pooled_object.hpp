@@ -42,7 +42,7 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// Plans the next restart after a failure. Returns false if the limit of restarts is reached.
+    /// Returns false if the limit of restarts is reached.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();
@@ -166,7 +166,7 @@ public:
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
-    /// Like post(), but waits for a free slot for at most `timeout`. Does not wait in a handler.
+    /// Like post(), but waits up to `timeout` for a free slot, unless a handler calls postFor().
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -703,8 +703,8 @@ private:
         return true;
     }
 
-    /// Sets the alarm to the earliest timer, or to the planned restart. Returns false if that time
-    /// has passed.
+    /// Sets the alarm to the earliest timer, or to the planned restart. Returns false if the time
+    /// of the alarm has passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);

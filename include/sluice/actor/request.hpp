@@ -46,7 +46,7 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The state that a request and its future share. When both have called drop(), the block is freed.
+/// The state that a request and its future share. The second call of drop() frees the state.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -109,7 +109,7 @@ public:
 
     // ---- The end of a request or a future
 
-    /// Called once by the request and once by the future.
+    /// The request and the future each call drop() once.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2 drop
             delete this;
@@ -261,7 +261,7 @@ public:
     }
 
     /// Waits for the reply until the deadline. After `timedOut`, get() may be called again, because
-    /// the reply may still arrive. The reply is returned only once.
+    /// the reply may still arrive. get() returns the reply only once.
     Expected<Reply, RequestError> get() {
         if constexpr (std::is_same_v<TimePoint, detail::HandlerWait::TimePoint>) {
             if (executor_ != nullptr && !isReady()) {

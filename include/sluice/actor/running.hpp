@@ -14,8 +14,8 @@ namespace sluice {
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
 /// The destructor discards queued messages; to handle them, call stopAfterDrain() first. If a
-/// handler of the object destroys the object, the program terminates with a message. If the object
-/// is static, so does std::exit() in its handler.
+/// handler destroys its own object, or calls std::exit() when the object is static, the program
+/// terminates with a message.
 template <class Object>
 class Running final : public Object {
 public:

@@ -520,8 +520,8 @@ struct MachineTraits {
 /// message.
 ///
 /// Errors: if a guard, an action, enter() or exit() throws, the machine stays in the innermost
-/// state that it has entered and not left. Without such a state, the machine is stopped. A deferred
-/// message whose handling throws is dropped.
+/// state that it has entered and not left. If an exception leaves the machine in no state, the
+/// machine is stopped. A deferred message whose handling throws is dropped.
 ///
 /// Performance: one table look-up per message, and no heap allocation.
 template <class Context, class First, class Table, class Traits = MachineTraits>

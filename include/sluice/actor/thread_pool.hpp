@@ -21,8 +21,8 @@
 namespace sluice::detail {
 
 /// The sleeping threads of a pool: workers, and handlers that wait for the end of an object. Only
-/// one of these threads, the timekeeper, wakes at the earliest alarm. A `guard` parameter means
-/// that the caller holds the pool's lock.
+/// one sleeping thread, the timekeeper, wakes at the earliest alarm. A `guard` parameter means that
+/// the caller holds the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -86,8 +86,8 @@ public:
     }
 
     /// Sleeps until isOver() or the deadline, and then calls leave(guard). The timekeeper also
-    /// wakes at the earliest alarm, other threads if the timekeeper is missing. A worker has no
-    /// `waiter`.
+    /// wakes at the earliest alarm. Any other thread also wakes if the timekeeper is missing.
+    /// `waiter` is null for a worker.
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
@@ -281,8 +281,8 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts to an idle object, that object runs next on the handler's thread, at
-/// most 32 times in a row. All other objects wait in one queue. If the posting handler runs for
-/// longer than a millisecond, an idle thread runs the object instead. A free thread alternates
+/// most 32 times in a row. All other objects wait in one queue. If a handler takes longer than a
+/// millisecond, an idle thread runs the object that would run next. A free thread alternates
 /// between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects

@@ -17,7 +17,7 @@ class TimerSlots;
 class Timer {
 public:
     constexpr Timer() noexcept = default;
-    /// Returns false if the handle is empty. Returns true even if the timer has ended.
+    /// Returns true if the handle is not empty, even if its timer has ended.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return generation_ != 0; }
     [[nodiscard]] friend constexpr bool operator==(const Timer& a, const Timer& b) noexcept {
         return a.generation_ == b.generation_ && a.slot_ == b.slot_;

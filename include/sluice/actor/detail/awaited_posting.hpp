@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far. Read it before an attempt to post, and pass it to add().
+    /// The number of notifications so far, to be read before an attempt to post, for add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }

@@ -85,7 +85,7 @@ public:
     [[nodiscard]] bool hasWoken() const noexcept {
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;  // hint
     }
-    /// TimePoint::min() after a wake-up, otherwise the earliest deadline or TimePoint::max().
+    /// TimePoint::min() if a coroutine was woken, TimePoint::max() if there is no deadline.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
@@ -205,7 +205,6 @@ private:
     std::size_t count_ = 0;  ///< coroutines that have not ended
 };
 
-/// Adds coroutines to an object; Base is Timing.
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;

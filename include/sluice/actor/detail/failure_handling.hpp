@@ -49,7 +49,6 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Passes the current exception to the class's `handlerFailed`, if any.
 template <class Derived>
 void notifyFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -66,7 +65,6 @@ template <class Derived>
 inline constexpr bool
     hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
 
-/// Calls the class's `ended`, if any.
 template <class Derived>
 void notifyEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {

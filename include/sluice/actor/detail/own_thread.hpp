@@ -38,7 +38,6 @@ namespace sluice::detail {
 
 #if defined(_WIN32)
 
-/// A thread whose options are set before the thread runs.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;

@@ -7,7 +7,7 @@ namespace sluice::detail {
 /// A message in the mailbox of an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// The next older node; in the oldest node, the saved idle or busy state.
+    /// The next older node. The oldest node stores the former state, which is idle or busy.
     typename Platform::template Cell<void*> older;
     MailboxNode* next = nullptr;  ///< the next message in MailboxBatch; written by the consumer
 };
@@ -126,7 +126,7 @@ public:
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;
     }
-    /// Removes and returns the oldest message, or null if the list is empty.
+    /// Returns null if the list is empty.
     Message* pop() noexcept {
         auto* const message = static_cast<Message*>(oldest_);
         if (message != nullptr) {

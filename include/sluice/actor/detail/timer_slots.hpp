@@ -114,8 +114,8 @@ public:
 
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
-    /// Ends a timer before its last handler call. Returns false if the timer has been cancelled.
-    /// Otherwise, the caller must call destroyEntry() after the handler.
+    /// Ends a timer before its last handler call. Returns false if the timer has been cancelled. If
+    /// end() returns true, the caller must call destroyEntry() after the handler.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // value only, like change()
@@ -130,8 +130,8 @@ public:
     }
     void destroyEntry(Index index) noexcept { slots_[index].entry.destroy(); }
 
-    /// Marks a periodic timer as firing. Returns false if the timer has been cancelled. Otherwise,
-    /// the caller must call rearm() after the handler.
+    /// Marks a periodic timer as firing. Returns false if the timer has been cancelled. If begin()
+    /// returns true, the caller must call rearm() after the handler.
     [[nodiscard]] bool begin(Index index) noexcept {
         const bool isBegun = change(index, armed, firing);
         firing_ = isBegun ? index : none;

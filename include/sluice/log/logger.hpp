@@ -160,7 +160,7 @@ private:
     }
 
     /// Returns the back end's copy of this logger. The first log call after a change of the sinks
-    /// replaces this copy. If the back end has its own clock, also sets the time of `head`.
+    /// makes a new copy. If the back end has its own clock, also sets the time of `head`.
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
         if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {  // E1 renew
@@ -243,7 +243,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // The first and last lines of spdlog's backtraces, which are written in a single call.
+    // The first and the last line of a backtrace; one call of spdlog writes the whole backtrace.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());

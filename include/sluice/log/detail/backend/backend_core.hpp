@@ -80,13 +80,13 @@ private:
     TimePoint flowUntil_{};
 };
 
-/// A named thread that can be joined with a timeout or given up. For one thread at a time.
+/// A named thread that can be joined with a timeout or detached. For one caller at a time.
 class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
     /// Runs body(errors) on a new thread. The WorkerThread and the objects of `body` must outlive
-    /// the thread, even a given-up one. Throws std::system_error if no thread can be started.
+    /// the thread, even after giveUp(). Throws std::system_error if no thread can be started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;

@@ -64,8 +64,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The longest time by which a clock reading may be late. A line that is earlier than the previous
-/// line by less than this limit is printed with the time of the previous line.
+/// The longest delay between a clock reading and its line. If a line is earlier than the previous
+/// line by less than this limit, the line is printed with the time of the previous line.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.

@@ -290,8 +290,8 @@ public:
         return mayEvict;
     }
 
-    /// Sleeps until half of the lane is free and fits() returns true, until `closed` is set, or
-    /// until the time `until`. A wake-up per freed record would cost more than the record.
+    /// Sleeps until half of the lane is free and fits() returns true. Also returns when `closed` is
+    /// set, or at `until`. A wake-up per freed record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         const auto ready = [&]() noexcept {

@@ -90,8 +90,8 @@ public:
         return changes_.load(std::memory_order_relaxed) != 0;  // hint
     }
 
-    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled timer,
-    /// and frees the slots of cancelled timers. rearm() frees the slot if the handler is running.
+    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled timer.
+    /// Frees the slots of cancelled timers, but leaves the slot of a running handler to rearm().
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {

@@ -42,8 +42,10 @@ nightly_part() {
             ;;
         repeat) repeat_concurrent_tests ;;
         bench)
-            need "${bench_packages[@]}"
+            need "${bench_packages[@]}" "${analysis_packages[@]}"
             build bench
+            python_tools
+            gate_allocations docs/evidence/*.json.xz
             ;;
         bridge) sanitized_bridge ;;
         inspect) sanitized_inspect ;;
@@ -58,6 +60,29 @@ nightly_part() {
         release) release_of_a_clone ;;
         readme) commands_of_the_readme ;;
     esac
+}
+
+# gate_allocations <raw file>...: counts the allocations of a message again, and gates them by the evidence of this
+# processor. Times are not gated: the evidence has one process for each suite, so no time would be decided. The gate of
+# instructions is ./dev count.
+gate_allocations() {
+    local cpu file new text arguments status=0
+    cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+    for file in "$@"; do
+        new=build/bench/$(basename "$file" .xz)
+        text=$(build/venv/bin/sluice-bench reproduce "$file" --allocations)
+        mapfile -t arguments <<<"$text"
+        if [[ ! $text ]]; then
+            say "$file: skipped, it counts no allocations"
+        elif ! xz --decompress --stdout "$file" | grep -F "\"cpu\": \"$cpu\"" >/dev/null; then
+            say "$file: skipped, it is from another processor than '$cpu'"
+        else
+            build/bench/bench/sluice_bench "${arguments[@]}" --json "$new" >/dev/null || status=$?
+            build/venv/bin/sluice-bench gate "$new" --baseline "$file" --metric allocations --subjects '^sluice' \
+                --undecided fail --missing fail || status=$?
+        fi
+    done
+    return "$status"
 }
 
 # The bridge's tests under both kinds of sanitizers. libnats is not instrumented.

@@ -55,6 +55,16 @@ def test_the_gate_can_fail_for_what_is_undecided_or_missing(run, saved, monkeypa
     assert "1 missing in ten_times_slower.json" in err
 
 
+@pytest.mark.parametrize("allocations, status", [(0.0, 0), (0.004, 0), (0.2, 1), (None, 2)])
+def test_the_gate_of_allocations_asks_for_no_times_and_judges_these_subjects(run, saved, allocations, status):
+    named = ("spsc", "ours/Ring"), ("spsc", "peer/Queue"), ("idle", "ours/Ring")
+    base, quick = sample.content([result(*each, noise(3, 20)) for each in named]), run_of(2, 9.0, credible=False)
+    base["results"][2]["per_message"] = {}
+    quick["results"][0]["per_message"] = {"allocations": allocations}
+    files = saved(quick, "new.json"), "--baseline", saved(base, "base.json"), "--metric", "allocations"
+    assert run("gate", *files, "--subjects", "^ours", "--undecided", "fail", "--missing", "fail")[0] == status
+
+
 def google(times, median=None, unit="ns", context=None, **more):
     """A file of Google Benchmark with one benchmark: repetitions, and an aggregate if there is a median."""
     run = {"run_name": "BM_push/64", "time_unit": unit, "cpu_time": 1.0}
@@ -138,29 +148,19 @@ def test_checks_files(run, saved):
     assert err.endswith("broken.json: results[0]: 'stats' is a required property\n")
 
 
+NOWHERE = ["report FILE --html /nowhere/page.html", "export FILE --format csv --output /nowhere/file"]
+BAD_WORDS = ["", "teach", "report", "check", "check FILE --strict", "export FILE --format poetry", "gate FILE"]
+BAD_FILES = ["report nothing.json --html page.html", "compare FILE nothing.json", "doctor nothing.json"]
+BAD_OPTIONS = ["--metric beauty", "--threshold -5%", "--subjects ("]
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["teach"],
-        ["report"],
-        ["report", "FILE", "--html", "/nowhere/page.html"],
-        ["report", "nothing.json", "--html", "page.html"],
-        ["export", "FILE", "--format", "poetry"],
-        ["export", "FILE", "--format", "csv", "--output", "/nowhere/file"],
-        ["compare", "FILE", "nothing.json"],
-        ["compare", "FILE", "FILE", "--metric", "beauty"],
-        ["gate", "FILE"],
-        ["gate", "FILE", "--baseline", "FILE", "--threshold", "-5%"],
-        ["doctor", "nothing.json"],
-        ["check"],
-        ["check", "FILE", "--strict"],
-    ],
+    "line", [*NOWHERE, *BAD_WORDS, *BAD_FILES, *(f"gate FILE --baseline FILE {each}" for each in BAD_OPTIONS)]
 )
-def test_refuses_in_one_line(run, saved, arguments, monkeypatch, tmp_path):
+def test_refuses_in_one_line(run, saved, line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     file = saved(run_of(1))
-    status, out, err = run(*[file if each == "FILE" else each for each in arguments])
+    status, out, err = run(*[file if each == "FILE" else each for each in line.split()])
     assert status == 2
     assert out == ""
     assert err.startswith("sluice-bench: ")

@@ -68,16 +68,17 @@ def test_a_page_gets_the_figures_of_its_table(tree):
     assert "unsteady" not in text
 
 
-def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
-    text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
-    assert f"{RATIO}{evidence.JOINED}\\* |" in text
-    assert "\n\\* unsteady\n" in text
+UNSTEADY = {"machine": [{"scenario": "spsc", "steady": False}]}
 
 
-def test_a_ratio_of_an_unreliable_result_is_marked(tree):
+@pytest.mark.parametrize("flags, more", [([], UNSTEADY), (["UNRELIABLE"], {}), ([], {"credible": False})])
+def test_a_ratio_or_a_figure_that_is_not_credible_is_marked_and_explained(tree, flags, more):
     results = two()
-    results[1]["flags"] = ["UNRELIABLE"]
-    assert f"{RATIO}{evidence.JOINED}\\* |" in tree.write(results)
+    results[0]["flags"] = flags
+    text = tree.write(results, **more)
+    assert f"{RATIO}{evidence.JOINED}\\* |" in text and "\n\\* unsteady\n" in text
+    alone = tree.write(results, TABLE.replace("{ratio}", "-"), **more)
+    assert f"| 10 ns \\* |".replace(" ns ", f"{evidence.JOINED}ns{evidence.JOINED}") in alone
 
 
 @pytest.mark.parametrize(

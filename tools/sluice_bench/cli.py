@@ -35,6 +35,13 @@ def share(text):
     return value
 
 
+def pattern(text):
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+
+
 def report(options):
     from . import page
 
@@ -88,6 +95,8 @@ def gate(options):
     if google.is_google(first) != google.is_google(second):
         raise BadInput(f"only one of {options.baseline} and {options.file} is in the format of Google Benchmark")
     if google.is_google(first):
+        if options.subjects.pattern:
+            raise BadInput("the format of Google Benchmark has no subjects")
         if options.metric != "time":
             raise BadInput(f"the format of Google Benchmark has no metric '{options.metric}'")
         base, new = (
@@ -98,6 +107,8 @@ def gate(options):
         differences = google.notes(base, new)
     else:
         base, new = of_content(first, options.baseline), of_content(second, options.file)
+        for record in (base, new):
+            record.results = [each for each in record.results if options.subjects.search(each["subject"])]
         judgements = gating.gate(base, new, options.threshold, options.metric)
         differences = comparing.notes(base, new, options.metric)
     notes = [f"metric {options.metric}, threshold {options.threshold:.1%}", *differences]
@@ -129,7 +140,8 @@ def see_doctor(options):
 def reproduce(options):
     from . import reproduce as reproducing
 
-    sys.stdout.write(reproducing.recipe(load(options.file)))
+    written = reproducing.recount if options.allocations else reproducing.recipe
+    sys.stdout.write(written(load(options.file)))
 
 
 def evidence(options):
@@ -200,6 +212,7 @@ def parser():
         command.add_argument(
             f"--{what}", choices=["pass", "fail"], default=strict, help="fail is the default if CI is set"
         )
+    command.add_argument("--subjects", type=pattern, default="", metavar="REGEX", help="judge only these")
     command.add_argument("--metric", choices=metrics, default="time")
     command.add_argument("--markdown", metavar="FILE", help="write to this file instead of printing")
 
@@ -208,6 +221,9 @@ def parser():
 
     command = add("reproduce", reproduce, "print the commands that measure the same again")
     command.add_argument("file", metavar="FILE.json")
+    command.add_argument(
+        "--allocations", action="store_true", help="print arguments that count the allocations of ours again"
+    )
 
     command = add("evidence", evidence, "write the tables of the pages from docs/evidence")
     command.add_argument("--root", type=Path, default=Path("."), metavar="FOLDER")

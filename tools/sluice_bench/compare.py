@@ -64,8 +64,11 @@ def counter(name):
 def allocations_of(result):
     """The program counts allocations once for each result, in a process that measures no time."""
     amount = (result.get("per_message") or {}).get(ALLOCATIONS)
-    return None if amount is None else [amount]
+    return None if amount is None else [amount if amount > OF_A_ROUND else 0.0]
 
+
+# A pool grows when a thread lags. Fewer allocations for each message than these are no allocation of a message.
+OF_A_ROUND = 0.01
 
 # The words for a count that was 0 before, and for a count that is 0 now.
 WITH_NONE = ("from none", "to none")
@@ -194,6 +197,8 @@ def change_of(key, before, after, floor, metric, level):
         floor = None  # the floor is known for times only
     kind = (after or before)["kind"]
     ratio, problem, doubt = None, why_not(before, after), ""
+    if problem == "missing" and not observations(before, metric):
+        problem = f"no {metric}"
     if not problem:
         ratio, problem = ratio_of(before, after, metric, level)
         doubt = too_few(before, after, metric, estimates.observations_needed(level))
@@ -236,7 +241,7 @@ def is_same_rate(before, after):
 
 def comparable_params(result):
     """All parameters except the length of the measurement. Older files get the values of their time."""
-    ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
+    ignored = {"messages", "records", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
     params = {"pinned": True, **result["params"]}
     if result["kind"] == LOADED:
         params = {"schedule": "constant", **params}

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 from . import contents, markdown
 from .measure import figure_text
-from .record import ARE_INVALID, ARE_UNRELIABLE, counted, is_invalid, is_ranked, rounds, stat, unit
+from .record import counted, is_invalid, is_ranked, rounds, stat, unit
 
 UNKNOWN = "not recorded"
 
 # The endings of the doubts that concern single results or scenarios. Any other concerns the whole run.
-OF_SINGLE_ROWS = (ARE_INVALID, ARE_UNRELIABLE, "ran while others used the CPUs")
 
 
 def facts(record):
@@ -130,8 +129,7 @@ def judge(record, figures):
     """Judges the results among these figures, each (SUITE/SCENARIO, subject)."""
     shown = [each for each in record.results if (f"{each['suite']}/{each['scenario']}", each["subject"]) in figures]
     causes = [(each["scenario"], each["subject"], "; ".join(causes_of(record, each))) for each in shown if is_ranked(each["kind"])]
-    whole = [doubt for doubt in record.doubts if not doubt.endswith(OF_SINGLE_ROWS)]
-    return Judgement(bool(shown), whole, [each for each in causes if each[2]])
+    return Judgement(bool(shown), record.doubts_of_the_run, [each for each in causes if each[2]])
 
 
 def causes_of(record, result):

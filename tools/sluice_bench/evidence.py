@@ -28,7 +28,11 @@ from .record import BadInput, is_invalid, load, rejected_share, stat
 RAW = ".json.xz"
 PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 ABSENT = "-"
-UNSTEADY = "\\*"
+DOUBTFUL = "\\*"
+WHY_DOUBTFUL = (
+    "With \\*: the machine was not steady, rounds differ by more than 30 %, or the whole run is in doubt. The page of the "
+    "raw file names the cause."
+)
 # A number and its unit, a ratio and its interval stay on one line of a narrow screen.
 JOINED = "\N{NO-BREAK SPACE}"
 
@@ -38,12 +42,13 @@ class Figure:
     """The values of one subject in one scenario that a template may name."""
 
     result: dict
+    mark: str = ""
 
     def statistic(self, name):
         value = stat(self.result, name)
         if is_invalid(self.result) or value is None:
             return "INVALID" if is_invalid(self.result) else "-"
-        return figure_text(self.result, value).replace(" ", JOINED)
+        return f"{figure_text(self.result, value)}{self.mark}".replace(" ", JOINED)
 
     @property
     def ns(self):
@@ -82,12 +87,18 @@ class Absent:
         return ABSENT
 
 
-def ratio(first, second, steady):
+def mark_of(record, *results):
+    """A star beside figures that are not credible."""
+    names = {each["scenario"] for each in results}
+    doubtful = record.doubts_of_the_run or names & set(record.unsteady) or any("UNRELIABLE" in each["flags"] for each in results)
+    return f" {DOUBTFUL}" if doubtful else ""
+
+
+def ratio(first, second, mark):
     """First divided by second: the median over pairs of rounds, and the interval of the sign test."""
     if is_invalid(first) or is_invalid(second):
         return "INVALID"
     value, low, high = overview.ratio_of(first, second)
-    mark = "" if steady else f" {UNSTEADY}"
     text = f"{value:.2f} ({low:.2f} to {high:.2f}){mark}"
     return text.replace(" ", JOINED)
 
@@ -146,8 +157,8 @@ class Evidence:
             for record in self.records.values()
         )
 
-    def words(self, row):
-        """The values that the templates of a row may name."""
+    def words(self, row, marks_figures):
+        """The values that the templates of a row may name. The marks are at the figures, or at the ratio."""
         words = dict(row)
         if "scenario" not in row:
             return words
@@ -157,14 +168,14 @@ class Evidence:
         if missing := [subject for subject in letters.values() if subject not in results]:
             raise BadInput(f"{self.folder}: {row['scenario']} was run without {', '.join(missing)}")
         subjects = {letter: results[subject] for letter, subject in letters.items()}
-        words.update({letter: Figure(result) for letter, result in subjects.items()})
+        for letter, result in subjects.items():
+            words[letter] = Figure(result, mark_of(record, result) if marks_figures else "")
         words.update({letter: Absent() for letter, subject in row.items() if subject == ABSENT})
         words["page"] = record.source.replace(RAW, ".md")
         if {"a", "b"} <= subjects.keys():
             version = contents.version(record.subject(row["b"]))
             words["version"] = f" ({version})" if version else ""
-            unreliable = any("UNRELIABLE" in subjects[letter]["flags"] for letter in "ab")
-            words["ratio"] = ratio(subjects["a"], subjects["b"], not unreliable and name not in record.unsteady)
+            words["ratio"] = ratio(subjects["a"], subjects["b"], mark_of(record, subjects["a"], subjects["b"]))
         return words
 
     def files(self):
@@ -207,12 +218,13 @@ class Evidence:
         wanted = self.tables[name]
         try:
             lines = [
-                [cell.format_map(self.words(row)) for cell in row.get("cells", wanted.get("cells"))]
+                [cell.format_map(self.words(row, "{ratio}" not in cells)) for cell in cells]
                 for row in self.rows(wanted)
+                for cells in [row.get("cells", wanted.get("cells"))]
             ]
         except (KeyError, AttributeError, TypeError) as error:
             raise BadInput(f"{self.folder}: table '{name}': {error}") from None
-        note = [wanted["unsteady"]] if any(UNSTEADY in cell for line in lines for cell in line) else []
+        note = [wanted.get("unsteady", WHY_DOUBTFUL)] if any(DOUBTFUL in cell for line in lines for cell in line) else []
         return [*markdown.table(wanted["header"], lines), *(["", *note] if note else [])]
 
     def fill(self, text):

@@ -122,7 +122,7 @@ def rows_of(record, described, language="work"):
         subjects = [(each[f"name_{letter}"], each[letter]) for letter in "abc" if letter in each]
         if here and all(subject in here for _, subject in subjects):
             bars = [(f"{shown} {version(record, subject)}".strip(), here[subject]) for shown, subject in subjects]
-            found.append(Row(each[language], bars, name in record.unsteady))
+            found.append(Row(each[language], bars, name in record.unsteady or bool(record.doubts_of_the_run)))
     return found
 
 

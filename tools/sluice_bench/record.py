@@ -33,6 +33,7 @@ ENVIRONMENT = (
 # The words of the program for results that are not credible.
 ARE_INVALID = "INVALID"
 ARE_UNRELIABLE = "UNRELIABLE"
+OF_SINGLE_ROWS = (ARE_INVALID, ARE_UNRELIABLE, "ran while others used the CPUs")
 
 # The kinds that the program writes today. Any other is a group of its own.
 KINDS = {
@@ -104,6 +105,11 @@ class Record:
             return ["the file answers no check-list"]
         found = self._reasons or [*self.shortcomings, *marks(self.results)]
         return found or ([] if self.credible else ["the file says so, without a reason"])
+
+    @property
+    def doubts_of_the_run(self):
+        """The doubts that concern every figure."""
+        return [doubt for doubt in self.doubts if not doubt.endswith(OF_SINGLE_ROWS)]
 
     @property
     def shortcomings(self):

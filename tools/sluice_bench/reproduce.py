@@ -2,6 +2,9 @@
 
 import shlex
 
+from .compare import allocations_of
+
+OURS = "^sluice"
 
 def recipe(record):
     """Shell lines that repeat the measurement, after comments on facts that they cannot restore."""
@@ -35,6 +38,16 @@ def command(record):
     if run["quick"]:
         arguments.append("--quick")
     return shlex.join([*arguments, "--rounds", str(run["rounds"])])
+
+
+def recount(record):
+    """The arguments that count the allocations of our subjects again, one a line; none if the file has none."""
+    counted = {each["scenario"] for each in record.results if allocations_of(each) and each["subject"].startswith(OURS[1:])}
+    if not counted:
+        return ""
+    short = ["--quick", "--rounds", "1", "--messages", "20000"]
+    names = f"^({'|'.join(sorted(counted))})$"
+    return "\n".join([record.run["suite"], *short, "--filter", OURS, "--scenario", names, ""])
 
 
 def without_outputs(arguments):

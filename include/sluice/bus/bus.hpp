@@ -607,7 +607,7 @@ private:
         std::size_t untilChunk = 1;  // messages until the next endChunk()
     };
 
-    /// Counts and destroys a message after its handlers.
+    /// Counts and destroys a message when its handlers have returned.
     template <Priority P>
     struct Delivery {
         static constexpr Priority priority = P;

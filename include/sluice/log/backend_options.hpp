@@ -67,9 +67,9 @@ struct backend_options {
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
     /// minimum. The interval does not delay text after a pause, more than 4096 bytes of text, a
-    /// flush, shutdown, fork() or crash. Other text is written with the first record after the
-    /// interval, or after a second without records. Unwritten text is lost if the process is
-    /// killed. A manual back end writes in each poll().
+    /// flush, shutdown, fork() or crash. Delayed text is written with the first record after the
+    /// interval, or after a second without records. If the process is killed, delayed text is
+    /// lost. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// If true, a log call of the logger's flush_on() level or above returns only after its record

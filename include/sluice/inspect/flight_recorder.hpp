@@ -23,6 +23,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -92,9 +94,10 @@ public:
         return begin_.load(std::memory_order_relaxed);  // under the registry's lock, or after E1
     }
 
-    /// Copies the events that were not overwritten during the call. There are none if another
+    /// Returns the events that were not overwritten during the call. There are none if another
     /// thread has taken the ring, whose events began at `threadBegin`.
-    void copyTo(std::vector<TraceEvent>& events, std::size_t threadBegin) const {
+    [[nodiscard]] std::vector<TraceEvent> copy(std::size_t threadBegin) const {
+        std::vector<TraceEvent> events;
         const std::size_t end = end_.load(std::memory_order_acquire);  // E1 event
         const std::size_t first = end - std::min(end - threadBegin, mask_ + 2);
         for (std::size_t at = first; at != end; at += 2) {
@@ -106,9 +109,7 @@ public:
         const std::size_t passed = end_.load(std::memory_order_acquire) - first;
         const std::size_t lost = std::min(passed - std::min(passed, mask_), end - first) / 2;
         events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(lost));
-        if (begin() != threadBegin) {
-            events.clear();
-        }
+        return begin() == threadBegin ? std::move(events) : std::vector<TraceEvent>();
     }
 
     void restart() noexcept {
@@ -117,9 +118,9 @@ public:
 
 private:
     // Happens-before edges:
-    //   E1 event: add() writes an event, then releases end_; copyTo() acquires end_.
+    //   E1 event: add() writes an event, then releases end_; copy() acquires end_.
     //   What the thread did before, restart() in particular, is visible, too.
-    //   E2 overwrite: add() releases each word after the former end_; copyTo() acquires the words.
+    //   E2 overwrite: add() releases each word after the former end_; copy() acquires the words.
     //   If it reads a word that has overwritten the event at n, its later load of end_ is at least
     //   n + mask_ + 2, and the event at n is dropped.
 
@@ -171,22 +172,15 @@ public:
     /// because a thread's first publish waits for it.
     template <class Visit>
     void forEach(Visit&& visit) {
-        struct Part {
-            const TraceRing* ring;
-            std::size_t begin;
-            TraceThread thread;
-        };
-        std::vector<Part> parts;
+        std::vector<std::tuple<const TraceRing*, std::size_t, TraceThread>> parts;
         {
             const std::lock_guard guard(lock_);
             for (const Slot& slot : slots_) {
-                parts.push_back({&slot.ring, slot.ring.begin(), slot.thread});
+                parts.emplace_back(&slot.ring, slot.ring.begin(), slot.thread);
             }
         }
-        for (const Part& each : parts) {
-            std::vector<TraceEvent> events;
-            each.ring->copyTo(events, each.begin);
-            visit(each.thread, events);
+        for (const auto& [ring, begin, thread] : parts) {
+            visit(thread, ring->copy(begin));
         }
     }
 

@@ -36,19 +36,6 @@ class Watchdog;
 
 namespace detail {
 
-// Which kind of object a watched object is: by its class or its base, or by what its functions
-// return.
-
-template <class L, class T>
-std::true_type isBus(const Bus<L, T>&);
-std::false_type isBus(...);
-template <class D, class L, class T>
-std::true_type isActive(const ActiveObject<D, L, T>&);
-std::false_type isActive(...);
-template <class D, class L, class T>
-std::true_type isPooled(const PooledObject<D, L, T>&);
-std::false_type isPooled(...);
-
 template <class Object>
 using StatisticsOf = decltype(std::declval<const Object&>().statistics());
 
@@ -106,11 +93,10 @@ void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
 
 /// Reads a bus, or the mailbox of an active object.
 template <class List, class Traits, class Object>
-void readMailbox(ObjectReadings& out, const Object& object,
-                 const std::vector<std::string_view>& types) {
+void readMailbox(ObjectReadings& out, const Object& object) {
     using BusType = Bus<List, Traits>;
     if constexpr (Traits::statistics) {
-        readBus(out, object.statistics(), types);
+        readBus(out, object.statistics(), namesOf(static_cast<const List*>(nullptr)));
         for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
             if (Traits::priorities || each == Priority::medium) {
                 out.add(families::busRoom, BusType::roomOf(each), {}, toString(each));
@@ -130,52 +116,52 @@ void readTimes(ObjectReadings& out, const Object& object) {
     out.add(families::objectLongest, times.longestHandler);
 }
 
-template <class List, class Traits>
-void readClass(ObjectReadings& out, const Bus<List, Traits>& bus,
-               const std::vector<std::string_view>& types) {
-    readMailbox<List, Traits>(out, bus, types);
-}
-template <class Derived, class List, class Traits>
-void readClass(ObjectReadings& out, const ActiveObject<Derived, List, Traits>& object,
-               const std::vector<std::string_view>& types) {
-    readMailbox<List, Traits>(out, object, types);
-    readTimes(out, object);
-    out.add(families::objectFailures, object.failures());
-    out.add(families::objectRestarts, object.restarts());
-}
-template <class D, class L, class T>
-std::vector<std::string_view> typesOf(const ActiveObject<D, L, T>& /*object*/) {
-    return namesOf(static_cast<const L*>(nullptr));
-}
-template <class L, class T>
-std::vector<std::string_view> typesOf(const Bus<L, T>& /*bus*/) {
-    return namesOf(static_cast<const L*>(nullptr));
-}
+// read(out, object, &object) reads an object by its class or base. The last one takes any other
+// object, because a pointer converts to void only if it converts to no base.
 
-/// Reads any other object.
-template <class Object>
-void readOther(ObjectReadings& out, const Object& object) {
+template <class Object, class List, class Traits>
+void read(ObjectReadings& out, const Object& /*object*/, const Bus<List, Traits>* base) {
+    readMailbox<List, Traits>(out, *base);
+}
+template <class Object, class Derived, class List, class Traits>
+void read(ObjectReadings& out, const Object& /*object*/,
+          const ActiveObject<Derived, List, Traits>* base) {
+    readMailbox<List, Traits>(out, *base);
+    readTimes(out, *base);
+    out.add(families::objectFailures, base->failures());
+    out.add(families::objectRestarts, base->restarts());
+}
+template <class Object, class Derived, class List, class Traits>
+void read(ObjectReadings& out, const Object& /*object*/,
+          const PooledObject<Derived, List, Traits>* base) {
     using namespace families;
-    if constexpr (decltype(isPooled(object))::value) {
-        readTimes(out, object);
-        const auto statistics = object.statistics();
-        out.add(objectFailures, statistics.failed);
-        out.add(objectRestarts, statistics.restarts);
-        out.add(objectDiscarded, statistics.discarded);
-        out.add(objectRejected, statistics.full, {}, {}, "full");
-        out.add(objectRejected, statistics.closed, {}, {}, "closed");
-        out.add(objectQueued, object.sizeApprox());
-        out.add(objectRoom, object.capacity());
-    } else if constexpr (std::is_base_of_v<Watchdog, Object>) {
-        out.add(watchdogLate, object.lateCount(), object.lateName());
-        out.add(watchdogReports, object.reportCount());
-    } else if constexpr (std::is_convertible_v<const Object&, const Executor&>) {
-        const auto messages = object.messageStatistics();
-        out.add(executorObjects, object.objectCount());
-        out.add(poolSize, messages.blocks);
-        out.add(poolUsed, messages.inUse);
-        out.add(poolExhausted, messages.exhausted);
-    } else if constexpr (has<InUse, Object>) {
+    readTimes(out, *base);
+    const auto statistics = base->statistics();
+    out.add(objectFailures, statistics.failed);
+    out.add(objectRestarts, statistics.restarts);
+    out.add(objectDiscarded, statistics.discarded);
+    out.add(objectRejected, statistics.full, {}, {}, "full");
+    out.add(objectRejected, statistics.closed, {}, {}, "closed");
+    out.add(objectQueued, base->sizeApprox());
+    out.add(objectRoom, base->capacity());
+}
+template <class Object>
+void read(ObjectReadings& out, const Object& object, const Watchdog* /*base*/) {
+    out.add(families::watchdogLate, object.lateCount(), object.lateName());
+    out.add(families::watchdogReports, object.reportCount());
+}
+template <class Object>
+void read(ObjectReadings& out, const Object& object, const Executor* /*base*/) {
+    const auto messages = object.messageStatistics();
+    out.add(families::executorObjects, object.objectCount());
+    out.add(families::poolSize, messages.blocks);
+    out.add(families::poolUsed, messages.inUse);
+    out.add(families::poolExhausted, messages.exhausted);
+}
+template <class Object>
+void read(ObjectReadings& out, const Object& object, const void* /*base*/) {
+    using namespace families;
+    if constexpr (has<InUse, Object>) {
         const auto statistics = object.statistics();
         if constexpr (has<Blocks, Object>) {
             out.add(poolSize, statistics.blocks);
@@ -224,12 +210,8 @@ template <class Object>
 std::function<void(ObjectReadings&)> readerOf(const Object& object) {
     if constexpr (std::is_invocable_v<const Object&, ObjectReadings&>) {
         return object;
-    } else if constexpr (decltype(isBus(object))::value || decltype(isActive(object))::value) {
-        return [&object, types = typesOf(object)](ObjectReadings& out) {
-            readClass(out, object, types);
-        };
     } else {
-        return [&object](ObjectReadings& out) { readOther(out, object); };
+        return [&object](ObjectReadings& out) { read(out, object, &object); };
     }
 }
 

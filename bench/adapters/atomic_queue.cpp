@@ -24,6 +24,7 @@ void addAtomicQueue(QueueSubjects& subjects) {
     Subject many;
     many.id = "atomic_queue/AtomicQueueB2";
     many.library = "atomic_queue";
+    many.version = SLUICE_PEER_ATOMIC_QUEUE_VERSION;
     many.use = "run-time capacity; try_push(), try_pop() until empty";
     many.features = {"mpmc", "exact", "none", false, false};
     Subject single = many;

@@ -30,6 +30,7 @@ inline BusSubject describedMccc(const McccMode& mode, Way way) {
     BusSubject subject;
     subject.info.id = std::string("mccc/") + mode.name + nameOf(way);
     subject.info.library = "mccc";
+    subject.info.version = SLUICE_PEER_MCCC_VERSION;
     subject.info.use =
         std::string(mode.use) + ", " +
         (way == Way::table ? "Subscribe(), ProcessBatch()" : "ProcessBatchWith(), no header");

@@ -12,6 +12,7 @@ void addRigtorpSpsc(QueueSubjects& subjects) {
     Subject info;
     info.id = "rigtorp/SPSCQueue";
     info.library = "rigtorp";
+    info.version = SLUICE_PEER_RIGTORP_VERSION;
     info.use = "try_push(), front() and pop() until empty";
     info.features = {"spsc", "exact", "all producers", false, true};
 #if defined(SLUICE_PEER_RIGTORP)

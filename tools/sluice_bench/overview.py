@@ -110,7 +110,8 @@ def draw(rows, words):
 
 
 def version(record, subject):
-    return (record.subject(subject).get("version") or "").replace("_", ".")
+    """Without the commits since a release, which have no room."""
+    return (record.subject(subject).get("version") or "").replace("_", ".").partition("-")[0]
 
 
 def rows_of(record, described, language="work"):

@@ -57,6 +57,7 @@ private:
 void SLUICE_EVENTPP_ADD_ACTOR(ActorSubjects& subjects) {
     Subject info;
     info.library = SLUICE_EVENTPP_ID;
+    info.version = SLUICE_EVENTPP_VERSION;
     info.id = info.library + "/active object";
     info.use = "a thread, EventQueue, std::shared_ptr, listeners in std::function";
     info.features.topology = "any thread";

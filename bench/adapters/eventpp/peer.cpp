@@ -31,6 +31,9 @@ void SLUICE_EVENTPP_ADD(EventSubjects& subjects) {
     Subject info;
     info.ours = SLUICE_EVENTPP_OURS;
     info.library = info.ours ? "sluice" : id;
+#if defined(SLUICE_EVENTPP_VERSION)
+    info.version = SLUICE_EVENTPP_VERSION;
+#endif
     info.id = id;
     info.use = "default policies";
     Vocabulary<Theirs, eventpp::DefaultPolicies, Threads::any>::add(subjects, info);

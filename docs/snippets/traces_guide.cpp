@@ -3,7 +3,9 @@
 #include <sluice/bus.hpp>
 #include <sluice/inspect.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -70,6 +72,32 @@ void writeWhenAHandlerHangs() {
                               [](const char*, auto) { recorder.write("hang.perfetto-trace"); });
 }
 
+std::atomic<bool> isAsked{false};
+struct AskWhenFull : sluice::BusObserver {
+    static void pressureChanged(sluice::Pressure /*before*/, sluice::Pressure now) noexcept {
+        isAsked = isAsked || now == sluice::Pressure::full;
+    }
+};
+struct WatchedTraits : TracedTraits {
+    using Observer = AskWhenFull;
+};
+
+bool writeIfAsked(const std::string& path) {
+    return isAsked.exchange(false) && recorder.write(path);
+}
+
+bool writeOnSignal(const std::string& path) {
+    std::signal(SIGUSR1, [](int) { isAsked = true; });
+    static AskWhenFull observer;
+    static sluice::Bus<sluice::Messages<Stop>, WatchedTraits> bus(observer);
+    recorder.start(bus, "watched");
+    while (bus.tryPublish(Stop{}, sluice::Priority::high) == sluice::SendResult::ok) {
+    }
+    const bool isFull = writeIfAsked(path + ".3");
+    (void)std::raise(SIGUSR1);
+    return isFull && writeIfAsked(path + ".4") && !writeIfAsked(path);
+}
+
 struct TracedActor : sluice::BasicActorTraits<sluice::FullBusTraits> {
     using Trace = sluice::FlightTrace;
 };
@@ -104,12 +132,12 @@ bool handleWithProbes() {
 
 int main(int argc, char** argv) {
     const std::string path = "/tmp/sluice-traces-guide";
-    for (const char* const ending : {"", ".1", ".2"}) {
+    for (const char* const ending : {"", ".1", ".2", ".3", ".4"}) {
         std::remove((path + ending).c_str());
     }
     if (!overtake(argc > 1 ? argv[1] : path + ".2")) {
         return 1;
     }
     writeWhenAHandlerHangs();
-    return record(path) && recordAnObject() && handleWithProbes() ? 0 : 1;
+    return writeOnSignal(path) && record(path) && recordAnObject() && handleWithProbes() ? 0 : 1;
 }

@@ -14,12 +14,7 @@ namespace {
 /// Moves a field from the begin of untrusted bytes. Returns false if the bytes are too short.
 template <class Field>
 bool getOne(std::string_view& from, Field& field) {
-    if constexpr (std::is_enum_v<Field>) {
-        std::underlying_type_t<Field> number = 0;
-        const bool isWhole = getOne(from, number);
-        field = static_cast<Field>(number);
-        return isWhole;
-    } else if constexpr (std::is_integral_v<Field>) {
+    if constexpr (std::is_integral_v<Field>) {
         if (from.size() < sizeof field) {
             return false;
         }
@@ -100,30 +95,19 @@ bool Reader::readRecord() {
         return false;
     }
     std::string_view head = bytes;
-    Op op{};
+    std::uint8_t op = 0;
     std::uint64_t size = 0;
-    (void)get(head, op, size);
-    if (op == Op::footer) {
-        if (!read(content_, size) || !read(bytes, magic.size()) || bytes != magic) {
+    if (!get(head, op, size) || !read(content_, size)) {
+        return false;
+    }
+    if (Op{op} == Op::footer) {
+        if (!read(bytes, magic.size()) || bytes != magic) {
             return false;
         }
         end_ = isDamaged_ ? RecordingEnd::damaged : RecordingEnd::complete;
         return true;
     }
-    const bool isNeeded = op == Op::schema || op == Op::channel || op == Op::message ||
-                          op == Op::chunk || op == Op::statistics;
-    if (!isNeeded || size > maxContent) {
-        if (size > left_ || !file_.seekg(static_cast<std::streamoff>(size), std::ios::cur)) {
-            return false;
-        }
-        left_ -= size;
-        isDamaged_ = isDamaged_ || isNeeded;
-        return true;
-    }
-    if (!read(content_, size)) {
-        return false;
-    }
-    if (!(op == Op::chunk ? takeChunk(content_) : take(op, content_))) {
+    if (!(Op{op} == Op::chunk ? takeChunk(content_) : take(Op{op}, content_))) {
         isDamaged_ = true;
         messages_.clear();
     }
@@ -155,9 +139,9 @@ bool Reader::takeChunk(std::string_view content) {
         return false;
     }
     for (std::string_view records = chunk_; !records.empty();) {
-        Op op{};
+        std::uint8_t op = 0;
         if (!get(records, op, size) || size > records.size() ||
-            !take(op, records.substr(0, static_cast<std::size_t>(size)))) {
+            !take(Op{op}, records.substr(0, static_cast<std::size_t>(size)))) {
             return false;
         }
         records.remove_prefix(static_cast<std::size_t>(size));

@@ -49,13 +49,16 @@ bool Writer::append(std::string_view bytes) {
     return true;
 }
 
-void Writer::add(const Channel& channel) {
+void Writer::add(const Channel& channel, bool isNewSchema) {
     const auto id = static_cast<std::uint16_t>(counts_.size());
-    const auto schema = static_cast<std::uint16_t>(id + 1);
     std::string records;
-    putRecord(records, Op::schema, schema, channel.schemaName, channel.schemaEncoding,
-              channel.schema);
-    putRecord(records, Op::channel, id, schema, channel.topic, channel.encoding, channel.metadata);
+    if (isNewSchema) {
+        ++schemas_;
+        putRecord(records, Op::schema, schemas_, channel.schemaName, channel.schemaEncoding,
+                  channel.schema);
+    }
+    putRecord(records, Op::channel, id, schemas_, channel.topic, channel.encoding,
+              channel.metadata);
     definitions_ += records;
     counts_.push_back(0);
 }
@@ -128,8 +131,8 @@ bool Writer::finish() {
     }
     constexpr std::uint32_t none = 0;  // attachments, metadata, and a checksum
     bytes += definitions_;
-    putRecord(bytes, Op::statistics, sum, static_cast<std::uint16_t>(channels), channels, none,
-              none, chunks_, sum == 0 ? 0 : times_.first, times_.last, counts);
+    putRecord(bytes, Op::statistics, sum, schemas_, channels, none, none, chunks_,
+              sum == 0 ? 0 : times_.first, times_.last, counts);
     bytes += chunkIndexes_;
     putRecord(bytes, Op::footer, begin, std::uint64_t{0}, none);
     bytes += magic;

@@ -103,7 +103,7 @@ void Recorder::run() {
                 std::unique_lock lock(mutex_);
                 isLast = wake_.wait_for(lock, interval, [this] { return isClosing_; });
                 while (file_.channels() < channels_.size()) {
-                    file_.add(channels_[file_.channels()]);
+                    file_.add(channels_[file_.channels()], file_.channels() % priorityCount == 0);
                 }
                 known_.clear();
                 for (detail::RecordLane& each : lanes_) {

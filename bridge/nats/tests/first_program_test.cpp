@@ -2,6 +2,7 @@
 #include "nats_server.hpp"
 
 #include <gtest/gtest.h>
+#include <support/temporary_folder.hpp>
 
 #include <array>
 #include <cstdio>
@@ -54,6 +55,26 @@ TEST(FirstProgramTest, TheDurableReceiverGetsTheAlarmThatWasSentWhileItWasAway) 
     start();
     EXPECT_EQ(lineOf(receiver.get()), "alarm 7\n");
 }
+
+#if defined(SLUICE_NATS_RECORDING)
+TEST(FirstProgramTest, ARecordedPositionIsPublishedAgain) {
+    const test::NatsServer server;
+    const sluice::test::TemporaryFolder folder;
+    const std::string first = SLUICE_FIRST_DISTRIBUTED " " + server.url();
+    const std::string ours =
+        SLUICE_NATS_RECORDING " " + server.url() + " " + (folder / "fleet.mcap");
+    std::unique_ptr<std::FILE, PipeCloser> receiver(popen((ours + " 1").c_str(), "r"));
+    ASSERT_EQ(lineOf(receiver.get()), "recording\n");
+    // NOLINTBEGIN(concurrency-mt-unsafe): the test has one thread
+    EXPECT_EQ(std::system((first + " send").c_str()), 0);
+    receiver.reset();  // waits for the end of the program
+    receiver.reset(popen(first.c_str(), "r"));
+    ASSERT_EQ(lineOf(receiver.get()), "waiting for a position\n");
+    EXPECT_EQ(std::system(ours.c_str()), 0);
+    // NOLINTEND(concurrency-mt-unsafe)
+    EXPECT_EQ(lineOf(receiver.get()), "robot 7 is at 1, 2\n");
+}
+#endif
 
 }  // namespace
 }  // namespace sluice::nats

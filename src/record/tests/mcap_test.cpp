@@ -25,7 +25,7 @@ TEST(Mcap, ACutFileIsReadUpToItsLastWholeChunk) {
     const TemporaryFolder folder;
     const std::string bytes = fileOf(folder / "run.mcap", 12);
     std::size_t before = 0;
-    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    for (std::size_t size = bytes.size() % 5; size <= bytes.size(); size += 5) {
         const std::string path = folder / "cut.mcap";
         save(path, bytes.substr(0, size));
         if (size < detail::mcap::magic.size()) {
@@ -159,7 +159,7 @@ std::string chunkOf(const std::string& records, const std::string& method, std::
 }
 std::string headOf(detail::mcap::Op op, std::uint64_t size) {
     std::string bytes;
-    detail::mcap::put(bytes, op);
+    detail::mcap::put(bytes, static_cast<std::uint8_t>(op));
     detail::mcap::put(bytes, size);
     return bytes;
 }

@@ -75,15 +75,37 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
 #endif
 }
 
-TEST(Recorder, RecordsNothingAfterClose) {
+TEST(Recorder, TwoMayBeginAndEndWhileABusRuns) {
     const TemporaryFolder folder;
     RecordedBus bus;
-    Recorder recorder(folder / "run.mcap");
-    recorder.record(bus);
-    EXPECT_EQ(bus.subscriptionCount<Reading>(), 1U);
-    recorder.close();
-    EXPECT_EQ(bus.subscriptionCount<Reading>(), 0U);
-    recorder.close();
+    std::thread consumer([&] { bus.run(); });
+    std::thread publisher([&] {
+        for (std::uint32_t i = 0; bus.publish(Reading{i, 0, "", {}}) != SendResult::closed; ++i) {
+        }
+    });
+    for (const std::string round : {"0", "1", "2"}) {
+        const std::string paths[] = {folder / ("a" + round), folder / ("b" + round)};
+        {
+            Recorder first(paths[0]);
+            Recorder second(paths[1]);
+            first.record(bus);
+            second.record(bus);
+            while (first.statistics().accepted < 100 || second.statistics().accepted < 100) {
+                std::this_thread::yield();
+            }
+        }
+        EXPECT_EQ(bus.subscriptionCount<Reading>(), 0U);
+        for (const std::string& path : paths) {
+            Replay replay(path);
+            const auto sensors = sensorsIn(replay);
+            EXPECT_GE(sensors.size(), 100U);
+            EXPECT_TRUE(std::is_sorted(sensors.begin(), sensors.end()));
+            EXPECT_EQ(replay.end(), RecordingEnd::complete);
+        }
+    }
+    bus.close();
+    publisher.join();
+    consumer.join();
 }
 
 /// How many threads may run a handler of SIGTERM.

@@ -54,9 +54,7 @@ struct Raw {
 /// Appends a field: a number of the size of its type, the lowest byte first, or a text.
 template <class Field>
 void put(std::string& to, const Field& field) {
-    if constexpr (std::is_enum_v<Field>) {
-        put(to, static_cast<std::underlying_type_t<Field>>(field));
-    } else if constexpr (std::is_integral_v<Field>) {
+    if constexpr (std::is_integral_v<Field>) {
         char bytes[sizeof(Field)];
         for (std::size_t i = 0; i < sizeof(Field); ++i) {
             bytes[i] = static_cast<char>(field >> (8 * i) & 0xFFU);
@@ -80,7 +78,7 @@ void put(std::string& to, const Field& field) {
 /// Appends a record of these fields.
 template <class... Fields>
 void putRecord(std::string& to, Op op, const Fields&... fields) {
-    put(to, op);
+    put(to, static_cast<std::uint8_t>(op));
     const std::size_t begin = to.size() + 8;
     to.append(8, '\0');
     (put(to, fields), ...);
@@ -116,8 +114,8 @@ public:
     Writer& operator=(const Writer&) = delete;
     ~Writer();
 
-    /// Adds the channel of this number.
-    void add(const Channel& channel);
+    /// Adds the channel of the number channels(), with a new schema or that of the channel before.
+    void add(const Channel& channel, bool isNewSchema);
     [[nodiscard]] std::size_t channels() const noexcept { return counts_.size(); }
     void write(const Message& message);
     [[nodiscard]] std::size_t chunkSize() const noexcept { return chunk_.size(); }
@@ -145,7 +143,8 @@ private:
     std::map<std::uint16_t, std::string> indexes_;  // of the chunk: times and offsets
     std::string chunkIndexes_;
     Times times_;
-    std::vector<std::uint64_t> counts_;  // messages of each channel; channel n has schema n + 1
+    std::vector<std::uint64_t> counts_;  // messages of each channel
+    std::uint16_t schemas_ = 0;
     std::uint32_t chunks_ = 0;
 };
 
@@ -154,7 +153,7 @@ private:
 /// of one number, the first counts, as the format demands. One thread at a time may use it.
 class Reader {
 public:
-    /// The largest chunk, uncompressed, and the largest record outside of a chunk.
+    /// The largest record, and the largest chunk, uncompressed. A larger record ends the reading.
     static constexpr std::uint64_t maxContent = std::uint64_t{256} << 20;
 
     /// The most bytes that all schemas and channels take; others are damage.

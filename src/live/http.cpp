@@ -38,14 +38,10 @@ bool isIpAddress(const std::string& text) {
            ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
 }
 
-[[noreturn]] void fail(const std::string& what) {
-    const int error = errno;
-    const std::string reason = error == 0 ? "" : ": " + std::generic_category().message(error);
-    throw std::runtime_error("live page: " + what + reason);
-}
 void check(bool isGood, const std::string& what) {
     if (!isGood) {
-        fail(what);
+        const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+        throw std::runtime_error("live page: " + what + reason);
     }
 }
 

@@ -10,6 +10,7 @@ compiles the headers of a module together, and leaves out the tests. `hostwatch`
 static program that runs on any Linux.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -107,7 +108,17 @@ class Target:
         return self.noted(run([*self.compiler, *options, *objects, "-o", program], self.log), program.name)
 
     def execute(self, command, **options):
-        """The numbers of tests that passed and that failed. The program is stopped after TEST_LIMIT."""
+        """The numbers of tests that passed and that failed: in the last of SLUICE_TEST_RUNS runs, or in the
+        first that fails."""
+        passed, failed = 0, 0
+        for _ in range(int(os.environ.get("SLUICE_TEST_RUNS", "1"))):
+            passed, failed = self.execute_once(command, **options)
+            if failed:
+                break
+        return passed, failed
+
+    def execute_once(self, command, **options):
+        """The same for one run, which is stopped after TEST_LIMIT."""
         status = "no end"
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -33,7 +33,7 @@ nightly_part() {
         asan | tsan) sanitizer "$1" ;;
         noexceptions) run_tests "$1" ;;
         aarch64 | armhf | macos) "$1" ;;
-        windows | musl) GTEST_SHUFFLE=1 GTEST_REPEAT=5 "$1" ;;
+        windows | musl) GTEST_SHUFFLE=1 SLUICE_TEST_RUNS=5 "$1" ;;
         stress)
             need "${test_packages[@]}"
             build release stress_test log_test

@@ -33,9 +33,13 @@ class CrossTest(PlantedTree):
         self.assertIn("what failed: bad_test.cpp", err.getvalue())
         self.assertIn("status 1", self.log.getvalue())
 
-    def test_a_program_that_crashes_at_its_end_has_failed(self):
-        program = self.plant("queue_test.py", "print('[  PASSED  ] 7 tests.')", "exit(3)")
-        self.assertEqual(self.target.execute([sys.executable, program]), (7, 1))
+    def test_a_program_that_crashes_at_the_end_of_one_of_its_runs_has_failed(self):
+        program = self.plant("queue_test.py", "import pathlib", "seen = pathlib.Path(__file__ + '.seen')",
+                             "print('[  PASSED  ] 7 tests.')", "exit(3 if seen.exists() else seen.touch())")
+        self.assertEqual(self.target.execute([sys.executable, program]), (7, 0))
+        program.with_name("queue_test.py.seen").unlink()
+        with mock.patch.dict("os.environ", SLUICE_TEST_RUNS="2"):
+            self.assertEqual(self.target.execute([sys.executable, program]), (7, 1))
         self.assertEqual(self.target.broken, ["queue_test.py"])
 
 

@@ -11,7 +11,7 @@ namespace {
 /// Returns a text of the file, which may contain commands to a terminal, without such characters.
 std::string printable(std::string text) {
     for (char& c : text) {
-        c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+        c = c >= 0x20 && c < 0x7F ? c : '?';  // some characters beyond ASCII are commands, too
     }
     return text;
 }

@@ -160,7 +160,7 @@ bool Reader::take(Op op, std::string_view content) {
         Message message;
         if (!get(content, message.channel, message.sequence, message.logTime,
                  message.publishTime) ||
-            channels_.count(message.channel) == 0) {
+            channels_.count(message.channel) == 0 || messages_.size() == maxMessages) {
             return false;
         }
         message.data = content;

@@ -90,6 +90,14 @@ std::size_t Recorder::add(const std::string& topic, const detail::RecordType& ty
     return first;
 }
 
+void Recorder::add(Subscription&& subscription, bool isActive) {
+    if (!isActive) {
+        throw std::runtime_error("record: a type of message has too many handlers: raise "
+                                 "maxHandlers of the traits");
+    }
+    subscriptions_.push_back(std::move(subscription));
+}
+
 // ---- The thread
 
 void Recorder::run() {
@@ -148,7 +156,7 @@ void Recorder::collect(bool isLast) {
         file_.write(message);
         chunkBegin_ = pending_++ == 0 ? now : chunkBegin_;
         from->pop(message.data.size());
-        if (file_.chunkSize() >= std::min(options_.chunkSize, std::size_t{64} << 20U)) {
+        if (file_.chunkSize() >= std::min(options_.chunkSize, std::size_t{16} << 20U)) {
             endChunk();
         }
     }

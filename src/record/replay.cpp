@@ -36,7 +36,9 @@ ReplayStep Replay::step() {
                                   : name == "low" ? Priority::low
                                                   : Priority::medium;
         isLoaded_ = false;
+        ++counts_.refused;  // unless the handler returns
         const std::optional<SendResult> result = receiver()->deliver(message_.data, priority);
+        --counts_.refused;
         if (result == SendResult::full) {
             isLoaded_ = true;
             return ReplayStep::full;

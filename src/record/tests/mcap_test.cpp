@@ -170,7 +170,13 @@ TEST(Mcap, WrongChunksAreDamage) {
     const TemporaryFolder folder;
     const std::string message = headOf(Op::message, 22) + std::string(22, '\0');
     constexpr std::uint64_t huge = ~std::uint64_t{0};
+    std::string many;  // in memory, a message takes more than its head in the file
+    putRecord(many, Op::channel, std::uint32_t{0}, std::string(), std::string(), std::string());
+    while (many.size() < (std::size_t{32} << 20U)) {
+        many += message;
+    }
     const std::string bombs[] = {
+        chunkOf(many, "", many.size(), many.size()),
         chunkOf("none", "zstd", std::uint64_t{1} << 62U, 4),
         chunkOf("none", "zstd", Mcap::maxContent, 4),
         chunkOf("", "zstd", 1, huge),

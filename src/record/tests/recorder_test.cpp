@@ -49,6 +49,8 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
     RecorderOptions options;
     options.laneSize = 4096;
     Recorder recorder(path, options);
+    recorder.channel<Stop>("\xC2\x9B"
+                           "2J")(Stop{});  // clears a terminal in UTF-8 mode
     recorder.record<Reading>(bus, "sensors");
     (void)bus.publish(Reading{1, 0, std::string(5000, 'x'), {}});
     (void)bus.publish(Reading{2, 0, "\xff", {}});
@@ -59,16 +61,17 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
     const RecorderStatistics counts = recorder.statistics();
     EXPECT_EQ(counts.lost, 1U);
     EXPECT_EQ(counts.unencodable, 1U);
-    EXPECT_EQ(counts.accepted, 1U);
-    EXPECT_EQ(counts.written, 1U);
+    EXPECT_EQ(counts.accepted, 2U);
+    EXPECT_EQ(counts.written, 2U);
     EXPECT_EQ(counts.fileSize, std::filesystem::file_size(path));
     const RecordingInfo info = recordingInfo(path);
-    EXPECT_EQ(info.times.size(), 2U);
+    EXPECT_EQ(info.times.size(), 3U);
     EXPECT_EQ(info.missing.lost, 1U);
     EXPECT_EQ(info.missing.unencodable, 1U);
-    EXPECT_EQ(info.missing.accepted, 1U);
+    EXPECT_EQ(info.missing.accepted, 2U);
 #if defined(SLUICE_INFO)
-    for (const std::string line : {"1  sensors/Reading", "^lost 1, unencodable 1, failed 0"}) {
+    for (const std::string line :
+         {"1  sensors/Reading", "1  ??2J", "^lost 1, unencodable 1, failed 0"}) {
         EXPECT_EQ(std::system((SLUICE_INFO " " + path + " | grep -q '" + line + "'").c_str()), 0);
     }
     EXPECT_NE(std::system((SLUICE_INFO " " + (folder / "none")).c_str()), 0);
@@ -349,6 +352,20 @@ TEST(Recorder, AChannelRecordsWithoutABus) {
     Replay replay(path);
     EXPECT_EQ(sensorsIn(replay), upTo(3));
     EXPECT_EQ(recordingInfo(path).topics.front(), "own/topic");
+}
+
+struct OneHandler : FullBusTraits {
+    static constexpr std::size_t maxHandlers = 1;
+};
+
+TEST(Recorder, ATypeWithoutRoomForItsHandlerIsRefused) {
+    const TemporaryFolder folder;
+    Recorder recorder(folder / "run.mcap");
+    Bus<Messages<Stop>, OneHandler> bus;
+    const auto first = bus.subscribe<Stop>([](const Stop&) {});
+    EXPECT_THROW(recorder.record(bus), std::runtime_error);
+    bus.close();
+    recorder.record(bus);  // as quietly as subscribe()
 }
 
 TEST(Recorder, AVisitorRecordsPriorities) {

@@ -92,6 +92,7 @@ TEST(Replay, AHandlerMayAddHandlersAndThrow) {
     }
     EXPECT_EQ(all.seen, std::vector<double>({std::numeric_limits<double>::infinity(), 0}));
     EXPECT_EQ(all.stops, 1);
+    EXPECT_EQ(replay.statistics().refused, 1U);
 }
 
 struct OfTwo : FullBusTraits {

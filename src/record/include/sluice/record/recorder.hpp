@@ -23,13 +23,14 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
 struct RecorderOptions {
     std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait for the disk, for each bus
-    std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes before compression; at most 64 MiB
+    std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes before compression; at most 16 MiB
     std::chrono::milliseconds chunkAge{1000};       ///< how much a killed program loses at most
     int compressionLevel = 1;                       ///< of zstd
 };
@@ -208,7 +209,8 @@ private:
 /// call statistics(). A handler must not call close().
 ///
 /// Errors: the constructor throws std::runtime_error if the file exists or cannot be created; the
-/// file has mode 0600. record() and channel() throw it if the file has 21,845 types.
+/// file has mode 0600. record() and channel() throw it if the file has 21,845 types, and record()
+/// if a type has Traits::maxHandlers handlers; the types before it are recorded.
 class Recorder {
 public:
     explicit Recorder(const std::string& path, const RecorderOptions& options = {});
@@ -245,13 +247,18 @@ private:
         const auto addType = [&](const detail::RecordType& type) {
             return add(name + "/" + type.name, type);
         };
-        (subscriptions_.push_back(bus.template subscribe<Ts>(RecordChannel<Ts>(
+        const auto keep = [&](Subscription&& subscription) {
+            const bool isActive = subscription || bus.isClosed();
+            add(std::move(subscription), isActive);
+        };
+        (keep(bus.template trySubscribe<Ts>(RecordChannel<Ts>(
              lane, addType(detail::recordTypeOf<Ts>(detail::nameAmong<Ts>(all)))))),
          ...);
     }
 
     detail::RecordLane& addLane();
     std::size_t add(const std::string& topic, const detail::RecordType& type);
+    void add(Subscription&& subscription, bool isActive);
     void run();
     void collect(bool isLast);
     void endChunk();

@@ -42,7 +42,7 @@ struct ReplayStatistics {
     std::uint64_t delivered = 0;
     std::uint64_t unmatched = 0;    ///< nothing receives their type, or they are not MessagePack
     std::uint64_t undecodable = 0;  ///< the data does not fit the type
-    std::uint64_t refused = 0;      ///< the bus was closed
+    std::uint64_t refused = 0;      ///< the bus was closed, or the handler threw
 };
 
 /// Publishes the messages of a file of Recorder, or of another MCAP writer that encodes messages in
@@ -63,7 +63,7 @@ struct ReplayStatistics {
 /// Thread safety: any thread may call stop(), one thread at a time the other functions.
 ///
 /// Errors: the constructor throws std::runtime_error if the file cannot be read or is no MCAP file.
-/// A message whose handler throws is neither counted nor repeated.
+/// A message whose handler throws is not repeated.
 class Replay {
 public:
     explicit Replay(const std::string& path, const ReplayOptions& options = {});

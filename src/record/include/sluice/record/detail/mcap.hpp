@@ -156,6 +156,9 @@ public:
     /// The largest record, and the largest chunk, uncompressed. A larger record ends the reading.
     static constexpr std::uint64_t maxContent = std::uint64_t{256} << 20;
 
+    /// The most messages of a chunk, since a message takes more memory than its head in the file.
+    static constexpr std::size_t maxMessages = std::size_t{1} << 20;
+
     /// The most bytes that all schemas and channels take; others are damage.
     static constexpr std::size_t maxKept = std::size_t{64} << 20;
 

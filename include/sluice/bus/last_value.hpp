@@ -38,8 +38,8 @@ namespace sluice {
 ///
 /// Errors: publish() fails only if the bus is closed. An accepted value is not handled if a newer
 /// value replaces it, or if stop() or discard() is called first. Exceptions of the handler
-/// propagate to the caller of process(); LastValues constructed earlier are then handled by the
-/// next call. If a constructor of T throws, nothing changes.
+/// propagate to the caller of process(). The next call handles this LastValue after the others.
+/// If a constructor of T throws, nothing changes.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
@@ -63,11 +63,7 @@ public:
             Traits::Platform::runsHandlers() = false;  // handleNew() asserts if the handler returns
         }
         const Change change(bus_);
-        BusValue** link = &bus_.values_;
-        while (*link != this) {
-            link = &(*link)->next;
-        }
-        *link = next;
+        *linkTo(this) = next;
         handleNew(true);
         bus_.notifyWaiters();  // drain() waits until no value is counted
     }
@@ -127,6 +123,15 @@ private:
         return (seen & OfBus::closed) == 0;
     }
 
+    /// The link of the bus's list that leads to `value`; nullptr means the end of the list.
+    BusValue** linkTo(const BusValue* value) noexcept {
+        BusValue** link = &bus_.values_;
+        while (*link != value) {
+            link = &(*link)->next;
+        }
+        return link;
+    }
+
     static void handleAll(BusValue& first, bool isForgotten) {
         static_cast<LastValue&>(first).handleNew(isForgotten);
         if (first.next != nullptr) {
@@ -143,13 +148,19 @@ private:
                 std::exchange(isNew_, false) && !isForgotten && !bus_.isStopped();
             handled_ = isHandled ? newest_ : none;
         }
-        const detail::OnExit end{[this] {
+        bool hasThrown = handled_ != none;
+        const detail::OnExit end{[&] {
+            if (hasThrown) {  // becomes the last of the list, so that the others have their turn
+                *linkTo(this) = std::exchange(next, nullptr);
+                *linkTo(nullptr) = this;
+            }
             const std::lock_guard<Lock> guard(lock_);
             handled_ = none;
             bus_.valueCount_.fetch_sub(OfBus::oneValue, std::memory_order_release);  // E2 handled
         }};
         if (handled_ != none) {
             handler_(std::as_const(*slots_[handled_]));
+            hasThrown = false;
             SLUICE_ASSERT(HandlerThread<typename Traits::Platform>::isHere(),
                           "a LastValue is destroyed by its own handler");
         }

@@ -367,6 +367,19 @@ TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
     bus.run();
 }
 
+TEST(LastValueErrorTest, HandlerThatAlwaysThrowsDoesNotHoldOthersBack) {
+    TestBus<8> bus;
+    int seen = 0;
+    LastValue<int, decltype(bus)> number(bus, [&](int now) { seen = now; });
+    LastValue<int, decltype(bus)> failing(bus, [](int) { throw 1; });
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_EQ(failing.publish(i), SendResult::ok);
+        EXPECT_EQ(number.publish(i), SendResult::ok);
+        EXPECT_THROW(bus.process(), int);
+    }
+    EXPECT_EQ(seen, 2);
+}
+
 TEST(LastValueErrorTest, MessagesWhoseVisitorThrowsDoNotHoldItBack) {
     TestBus<8> bus;
     int seen = 0;

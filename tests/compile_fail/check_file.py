@@ -100,7 +100,7 @@ class CaseFile:
     def compile(self, cases, command):
         """(whether it compiled, the output of the compiler)"""
         # Not -fsyntax-only: templates are instantiated at the end of a real compilation only.
-        arguments = [*command, *UNLIMITED, "-x", "c++", "-c", "-", "-o", "/dev/null"]
+        arguments = [*command, *UNLIMITED, "-x", "c++", "-S", "-", "-o", "/dev/null"]
         result = subprocess.run(
             arguments, input=self.source(cases), capture_output=True, text=True, check=False
         )

@@ -81,5 +81,6 @@ execute_process(
         "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_PREFIX_PATH=${CURRENT_PACKAGES_DIR}"
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(
-    COMMAND "${CMAKE_COMMAND}" --build "${OUTPUT}/consumer" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    COMMAND "${CMAKE_COMMAND}" --build "${OUTPUT}/consumer" --target consumer
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${OUTPUT}/consumer/consumer" COMMAND_ERROR_IS_FATAL ANY)

@@ -199,7 +199,7 @@ struct TraceSource {
     std::size_t hash;
     std::uint64_t number;  ///< in the bits of TraceEvent::source()
     std::string name;
-    std::vector<std::string_view> types;
+    std::vector<std::string> types;  ///< copies: a plugin with the bus may be unloaded
 
     SLUICE_ALWAYS_INLINE void record(std::uint64_t word) const noexcept {
         auto* slot = TraceRings::Threads::findFirst(rings, hash);
@@ -278,10 +278,13 @@ public:
     void start(AnyBus& bus, const std::string& name) {
         const std::lock_guard guard(lock_);
         detail::requireAtMost("buses of a flight recorder", sources_.size() + 1, 65535);
-        sources_.push_back(
-            {rings_, detail::TraceRings::Threads::hash(rings_),
-             std::uint64_t{sources_.size()} << 48U, name,
-             detail::namesOf(static_cast<const typename AnyBus::MessageTypes*>(nullptr))});
+        const auto types =
+            detail::namesOf(static_cast<const typename AnyBus::MessageTypes*>(nullptr));
+        sources_.push_back({rings_,
+                            detail::TraceRings::Threads::hash(rings_),
+                            std::uint64_t{sources_.size()} << 48U,
+                            name,
+                            {types.begin(), types.end()}});
         bus.trace().source_.store(&sources_.back(), std::memory_order_release);  // E1 start
     }
     /// The events that were recorded remain.

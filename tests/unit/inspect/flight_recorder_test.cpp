@@ -141,6 +141,9 @@ TEST(FlightRecorder, TheLastEventsOfEachThreadRemain) {
     EXPECT_EQ(countOf(recorder.perfetto(), "Stop"), 2U);
 }
 
+// Views would point into a plugin, which may be unloaded after stop().
+static_assert(std::is_same_v<decltype(detail::TraceSource::types), std::vector<std::string>>);
+
 TEST(FlightRecorder, StopAndEndLeaveTheBusWhole) {
     TracedBus bus;
     std::string trace;

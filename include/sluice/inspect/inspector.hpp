@@ -282,7 +282,9 @@ public:
         std::uint64_t id_ = 0;
     };
 
-    /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`.
+    /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`. A
+    /// snapshot points to constants of the code that calls watch(), so the program, and not a
+    /// plugin that is unloaded later, watches the plugin's objects.
     template <class Object>
     Watch watch(const std::string& name, const Object& object) {
         return add(name, detail::readerOf(object));

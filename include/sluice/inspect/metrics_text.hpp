@@ -79,7 +79,7 @@ inline std::string sampleOf(const ObjectReadings& object, const Reading& reading
     for (const auto& [label, value] :
          {std::pair<std::string_view, std::string_view>{"type", reading.type},
           {"priority", reading.priority},
-          {"reason", isSummary ? "" : reading.reason}}) {
+          {"reason", isSummary ? std::string_view() : reading.reason}}) {
         if (!value.empty()) {
             addLabel(line, label, value);
         }

@@ -27,9 +27,9 @@ struct MetricFamily {
 struct Reading {
     const MetricFamily* family;
     std::uint64_t value;
-    std::string type;           ///< of the messages; empty if the number belongs to no type
-    std::string_view priority;  ///< empty if the number belongs to no priority
-    std::string_view reason;    ///< of a refusal; "count" or "sum" in a summary
+    std::string type;      ///< of the messages; empty if the number belongs to no type
+    std::string priority;  ///< empty if the number belongs to no priority
+    std::string reason;    ///< of a refusal; "count" or "sum" in a summary
 };
 
 /// The readings of one object at one moment.
@@ -40,15 +40,16 @@ struct ObjectReadings {
 
     /// Adds a number.
     void add(const MetricFamily& family, std::uint64_t value, std::string type = {},
-             std::string_view priority = {}, std::string_view reason = {}) {
-        readings.push_back({&family, value, std::move(type), priority, reason});
+             std::string priority = {}, std::string reason = {}) {
+        readings.push_back(
+            {&family, value, std::move(type), std::move(priority), std::move(reason)});
     }
     void add(const MetricFamily& family, std::chrono::nanoseconds value,
-             std::string_view priority = {}) {
+             const std::string& priority = {}) {
         add(family, static_cast<std::uint64_t>(value.count()), {}, priority);
     }
     void addSummary(const MetricFamily& family, std::uint64_t count, std::chrono::nanoseconds sum,
-                    std::string_view priority = {}) {
+                    const std::string& priority = {}) {
         add(family, count, {}, priority, "count");
         add(family, static_cast<std::uint64_t>(sum.count()), {}, priority, "sum");
     }

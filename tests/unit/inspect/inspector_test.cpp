@@ -208,6 +208,15 @@ TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
 }
 #endif
 
+TEST(InspectorTest, ReadingsOwnTheirTexts) {
+    const std::string text(40, 'p');
+    Inspector inspector;
+    const auto watch = inspector.watch("it", [](ObjectReadings& out) {
+        out.add(families::busRejected, 1, {}, std::string(40, 'p'), std::string(40, 'r'));
+    });
+    EXPECT_EQ(inspector.snapshot().objects.at(0).sum(families::busRejected, text), 1U);
+}
+
 TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
     const SpscRing<int, 8> queue{};
     Inspector inspector;

@@ -22,8 +22,12 @@
 namespace sluice::live {
 namespace {
 
-char lowered(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+std::string lowered(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    }
+    return result;
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -120,8 +124,7 @@ Request parseRequest(std::string_view head) {
     while (!head.empty()) {
         const std::string_view line = nextLine();
         const std::size_t colon = std::min(line.find(':'), line.size());
-        std::string name(line.substr(0, colon));
-        std::transform(name.begin(), name.end(), name.begin(), lowered);
+        const std::string name = lowered(line.substr(0, colon));
         // A field that occurs twice is refused: which one counts is a matter of opinion.
         if (name.empty() || colon == line.size() || hasControl(line) ||
             name.find_first_of(" \t") != std::string::npos ||
@@ -136,7 +139,7 @@ Request parseRequest(std::string_view head) {
 
 bool isOwnHost(std::string_view host, std::uint16_t port, const std::vector<std::string>& names) {
     const std::string ending = ":" + std::to_string(port);
-    std::string name(host);
+    std::string name = lowered(host);
     if (name.size() > ending.size() &&
         name.compare(name.size() - ending.size(), std::string::npos, ending) == 0) {
         name.resize(name.size() - ending.size());
@@ -146,11 +149,9 @@ bool isOwnHost(std::string_view host, std::uint16_t port, const std::vector<std:
     if (name.size() > 2 && name.front() == '[' && name.back() == ']') {
         name = name.substr(1, name.size() - 2);
     }
-    if (isIpAddress(name) || std::find(names.begin(), names.end(), name) != names.end()) {
-        return true;
-    }
-    std::transform(name.begin(), name.end(), name.begin(), lowered);
-    return name == "localhost";
+    return isIpAddress(name) || name == "localhost" ||
+           std::any_of(names.begin(), names.end(),
+                       [&name](const std::string& each) { return lowered(each) == name; });
 }
 
 bool isSameToken(std::string_view given, std::string_view token) noexcept {
@@ -247,8 +248,9 @@ void HttpServer::run(const std::function<void()>& tick) {
         }
         polled_.assign({{wake_.get(), POLLIN, 0}, {listener_.socket.get(), POLLIN, 0}});
         for (const Connection& each : connections_) {
-            const int events = each.out != nullptr ? POLLIN | POLLOUT : POLLIN;
-            polled_.push_back({each.socket.get(), static_cast<short>(events), 0});
+            // Not read while it is answered: its reader may have ended its own side.
+            const short events = each.out != nullptr ? POLLOUT : POLLIN;
+            polled_.push_back({each.socket.get(), events, 0});
         }
         const auto wait = std::chrono::ceil<std::chrono::milliseconds>(nextTick - now).count();
         (void)::poll(polled_.data(), polled_.size(),

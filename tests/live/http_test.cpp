@@ -59,7 +59,7 @@ TEST(HttpRequestTest, AnyBytesAreRead) {
 
 // A stranger's name may lead to this address, but never a stranger's IP address.
 TEST(HttpHostTest, NamesAndAddresses) {
-    const std::vector<std::string> names{"robot.lan"};
+    const std::vector<std::string> names{"Robot.lan"};
     for (const char* const good : {"localhost:80", "LOCALHOST:80", "127.0.0.1:80", "127.0.0.1",
                                    "[::1]:80", "10.0.0.1:80", "robot.lan:80", "robot.lan"}) {
         EXPECT_TRUE(isOwnHost(good, 80, names)) << good;

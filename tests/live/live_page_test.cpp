@@ -75,6 +75,7 @@ public:
     void send(std::string_view text) const {
         (void)!::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
     }
+    void endSending() const { ::shutdown(socket_, SHUT_WR); }
     /// Reads until the text occurs, or the server closes. Empty: until it closes.
     std::string read(std::string_view until = {}) const {
         std::string text;
@@ -382,6 +383,20 @@ TEST_F(LivePageTest, AHangingReaderDelaysNobody) {
         EXPECT_EQ(status("/metrics"), 200);
     }
     EXPECT_GT(page.statistics().skipped, 0U);
+}
+
+// As nc and socat do when their input ends.
+TEST_F(LivePageTest, AClientMayEndItsSideBeforeTheAnswer) {
+    std::vector<Inspector::Watch> many;
+    for (int i = 0; i < 1000; ++i) {
+        many.push_back(inspector_.watch(std::string(500, 'x') + std::to_string(i), ring_));
+    }
+    LivePage& page = start();
+    const Client client(page.address(), 4096);
+    client.send("GET /metrics HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
+    client.endSending();
+    test::awaitThat([&] { return page.statistics().requests == 1; });
+    EXPECT_EQ(client.read().size(), get("/metrics").size());
 }
 
 TEST_F(LivePageTest, OpenPagesLeaveRoomForRequests) {

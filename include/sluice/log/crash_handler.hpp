@@ -8,7 +8,8 @@
 /// The crashing thread waits until all back ends have written earlier records and flushed the
 /// sinks, but no longer than the given time. After this wait, the signal has its usual effect: an
 /// earlier handler runs, or the process ends. A faulting instruction runs again, so the earlier
-/// handler and the core file show the address of the fault. Other signals are raised again.
+/// handler and the core file show the address of the fault. Other signals are raised again. If the
+/// earlier handler leads back to this handler, the signal has its default effect.
 ///
 /// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
 /// crashed thread, or if the thread crashed inside a log call.
@@ -37,6 +38,7 @@ void install_crash_handler(Settings...) = delete;  // a fault is no signal of Wi
 #include <cstddef>
 #include <ctime>
 #include <initializer_list>
+#include <utility>
 
 namespace sluice::log {
 
@@ -47,6 +49,7 @@ public:
     static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         self_.timeout_.store(timeout.count(), std::memory_order_relaxed);  // value only
         static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
+        handled_ = 0;
         for (const int signal : signals) {
             self_.install(signal);
         }
@@ -76,8 +79,13 @@ private:
         const int savedErrno = errno;
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self_.waitForRescue();
-        // Restores the earlier handler, which runs when this handler has returned.
-        sigaction(signal, &self_.before_[static_cast<std::size_t>(signal)], nullptr);
+        // Restores the earlier handler, which runs when this handler has returned. If that handler
+        // has led here, only the default effect ends the crash.
+        struct sigaction next = {};  // SIG_DFL
+        if (std::exchange(handled_, signal) != signal) {
+            next = self_.before_[static_cast<std::size_t>(signal)];
+        }
+        sigaction(signal, &next, nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
         }
@@ -112,8 +120,9 @@ private:
         }
     }
 
-    std::atomic<std::chrono::nanoseconds::rep> timeout_{0};  ///< in nanoseconds
-    std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
+    [[gnu::visibility("default")]] inline static thread_local int handled_ = 0;  ///< last signal
+    std::atomic<std::chrono::nanoseconds::rep> timeout_{0};                      ///< in nanoseconds
+    std::array<struct sigaction, signalCount> before_{};  ///< the replaced action of each signal
 
     /// All shared libraries use this object. Dynamic initialisation is avoided, because it could
     /// block a forked child forever.

@@ -94,6 +94,22 @@ TEST_F(LogCrashHandlerDeathTest, ASecondCrashIsOneToo) {
     expectAllLines(crash, testing::KilledBySignal(SIGABRT));
 }
 
+TEST_F(LogCrashHandlerDeathTest, ACrashEndsIfTheEarlierHandlerLeadsBack) {
+    const auto crash = [this] {
+        static struct sigaction ours;
+        forgetHandlers();
+        install_crash_handler(1ms);
+        sigaction(SIGSEGV, nullptr, &ours);
+        std::signal(SIGSEGV, [](int) {
+            static int calls = 0;
+            sigaction(SIGSEGV, &ours, nullptr);
+            raise(++calls == 3 ? SIGKILL : SIGSEGV);
+        });
+        crashAfterLogging(file, [] { raise(SIGSEGV); });
+    };
+    expectAllLines(crash, testing::KilledBySignal(SIGSEGV));
+}
+
 TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread) {
     const auto crash = [] {
         forgetHandlers();

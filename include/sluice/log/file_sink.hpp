@@ -605,14 +605,15 @@ private:
             return;
         }
         try {
+            retryAt_ = Clock::now() + retryInterval;  // unless the file is renamed
             writeBuffer(guard, count);
             rotated_.push_back(file_.rename());
             if (isNextDay(time)) {
                 setNextDay(std::min(time, rotation_.clock()));
             }
-            file_.close();
-        } catch (const spdlog::spdlog_ex& error) {
-            retryAt_ = Clock::now() + retryInterval;
+            retryAt_ = {};
+            file_.close();  // may throw any exception of a handler
+        } catch (const std::exception& error) {
             complaint_ = error.what();
         }
     }

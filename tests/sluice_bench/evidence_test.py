@@ -103,7 +103,7 @@ def page_of(root):
 
 def test_the_page_of_a_file_tells_how_it_was_measured(tree):
     text = page_of(tree(two()))
-    for line in ("cores | 2 CPUs", "frequency | 3200 MHz", "L3 | 32768 KiB", "governor | performance", "depth | 4,096"):
+    for line in ("cores | 2 CPUs", "frequency | 3200 MHz", "L3 | 32 MiB", "governor | performance", "depth | 4,096"):
         assert f"| {line} |" in text
     assert "| peer | 1.2 | not recorded |" in text
     assert "| warm-ups | 3 |" in text and "| rounds | 7 rounds, " in text and "| pinning | " in text

@@ -8,8 +8,6 @@ from .record import counted, is_invalid, is_ranked, rounds, stat, unit
 
 UNKNOWN = "not recorded"
 
-# The endings of the doubts that concern single results or scenarios. Any other concerns the whole run.
-
 
 def facts(record):
     """The conditions of the measurement, as the lines of a table."""
@@ -18,13 +16,14 @@ def facts(record):
         "cpu": environment.get("cpu"),
         "cores": cores(environment),
         "frequency": amount(environment.get("mhz"), "MHz"),
-        "L3": amount(environment.get("l3_kib"), "KiB"),
+        "L3": amount(environment.get("l3_kib"), "MiB", 1024),
         "governor": environment.get("governor"),
         "virtual machine": spoken(environment.get("virtual_machine")),
         "kernel": environment.get("kernel"),
         "compiler": environment.get("compiler"),
         "flags": environment.get("flags"),
         "cost of reading the clock": amount(environment.get("clock_ns"), "ns"),
+        "a cache line from CPU to CPU": line_time(record.machine),
         "warm-ups": spoken(run.get("warmups")),
         "rounds": record.rounds_text,
         "order": run.get("order"),
@@ -41,8 +40,16 @@ def spoken(value):
     return None if value is None else contents.spoken(value)
 
 
-def amount(value, name):
-    return None if value is None else f"{value:.10g} {name}"
+def amount(value, name, divisor=1):
+    return None if value is None else f"{value / divisor:.4g} {name}"
+
+
+def line_time(states):
+    """The shortest and the longest time in all scenarios."""
+    lines = [each["line_one_way_ns"] for each in states if each.get("line_one_way_ns")]
+    if not lines:
+        return None
+    return f"{min(each['min'] for each in lines):.3g} to {max(each['max'] for each in lines):.3g} ns"
 
 
 def cores(environment):

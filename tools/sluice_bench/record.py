@@ -33,6 +33,7 @@ ENVIRONMENT = (
 # The words of the program for results that are not credible.
 ARE_INVALID = "INVALID"
 ARE_UNRELIABLE = "UNRELIABLE"
+# The endings of the doubts that concern single results or scenarios. Any other concerns the whole run.
 OF_SINGLE_ROWS = (ARE_INVALID, ARE_UNRELIABLE, "ran while others used the CPUs")
 
 # The kinds that the program writes today. Any other is a group of its own.

@@ -29,8 +29,8 @@ def samples_of(families):
     return {(s.name, *sorted(s.labels.items())): s.value for family in families for s in family.samples}
 
 
-def total(samples, name):
-    return sum(value for key, value in samples.items() if key[0] == name and ("bus", "control") in key)
+def total(samples, name, bus="control"):
+    return sum(value for key, value in samples.items() if key[0] == f"sluice_bus_{name}_total" and ("bus", bus) in key)
 
 
 def test_both_formats_have_the_counts_of_the_bus(paused):
@@ -40,13 +40,14 @@ def test_both_formats_have_the_counts_of_the_bus(paused):
     # The program is read in intervals: the last counts stand in the text soon.
     while True:
         open_samples = samples_of(open_parser.text_string_to_metric_families(text))
-        if total(open_samples, "sluice_bus_delivered_total") == counts["delivered"]:
+        done = [total(open_samples, "delivered", bus) for bus in ("control", "mapper")]
+        if done == [counts["delivered"], counts["handled"]]:
             break
         _, text = get(program.address, OPEN)
     kind, text = get(program.address, "text/plain")
     assert kind.startswith("text/plain; version=0.0.4")
     classic = samples_of(parser.text_string_to_metric_families(text))
-    assert total(classic, "sluice_bus_published_total") == counts["published"]
+    assert total(classic, "published") == counts["published"]
     assert {key: value for key, value in open_samples.items() if "time" not in key[0]} == {
         key: value for key, value in classic.items() if "time" not in key[0]
     }

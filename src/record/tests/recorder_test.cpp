@@ -365,7 +365,7 @@ TEST(Recorder, ATypeWithoutRoomForItsHandlerIsRefused) {
     const auto first = bus.subscribe<Stop>([](const Stop&) {});
     EXPECT_THROW(recorder.record(bus), std::runtime_error);
     bus.close();
-    recorder.record(bus);  // as quietly as subscribe()
+    recorder.record(bus);  // as subscribe() does
 }
 
 TEST(Recorder, AVisitorRecordsPriorities) {

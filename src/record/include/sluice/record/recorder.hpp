@@ -4,6 +4,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
@@ -143,30 +144,9 @@ private:
 template <class T>
 class RecordChannel {
 public:
-    void operator()(const T& message) const { write(message, NoHeader()); }
+    void operator()(const T& message) const { (*this)(message, MessageHeader<BareBusTraits>()); }
     template <class Header>
-    void operator()(const T& message, const Header& header) const {
-        write(message, header);
-    }
-
-private:
-    friend class Recorder;
-    struct NoHeader {
-        static constexpr bool hasId = false;
-        static constexpr bool hasTimeStamp = false;
-        static constexpr bool hasPriority = false;
-    };
-
-    RecordChannel(detail::RecordLane& lane, std::size_t channels) noexcept
-        : lane_(&lane), channels_(channels) {}
-
-    static std::uint64_t stamp(std::chrono::steady_clock::time_point time) noexcept {
-        const std::chrono::nanoseconds sinceBoot = time.time_since_epoch();
-        return static_cast<std::uint64_t>(sinceBoot.count());
-    }
-
-    template <class Header>
-    void write(const T& message, [[maybe_unused]] const Header& header) const {
+    void operator()(const T& message, [[maybe_unused]] const Header& header) const {
         detail::RecordLane::Head head{};
         auto priority = Priority::medium;
         if constexpr (Header::hasPriority) {
@@ -185,6 +165,16 @@ private:
             head.sequence = static_cast<std::uint32_t>(header.id & ~std::uint32_t{0});
         }
         lane_->write(head, [&](wire::Buffer& buffer) { return wire::encode(message, buffer); });
+    }
+
+private:
+    friend class Recorder;
+    RecordChannel(detail::RecordLane& lane, std::size_t channels) noexcept
+        : lane_(&lane), channels_(channels) {}
+
+    static std::uint64_t stamp(std::chrono::steady_clock::time_point time) noexcept {
+        const std::chrono::nanoseconds sinceBoot = time.time_since_epoch();
+        return static_cast<std::uint64_t>(sinceBoot.count());
     }
 
     detail::RecordLane* lane_;

@@ -80,7 +80,8 @@ struct backend_options {
     std::chrono::nanoseconds drain_timeout = no_limit;
 
     /// The minimum time between two lines "N records dropped", which the back end writes where
-    /// records are missing. Zero means a line for each gap, and `no_limit` means no lines.
+    /// records are missing. With zero, the back end looks for missing records after each batch.
+    /// With `no_limit`, the time never passes, so that no such line is written.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
     /// The back end's thread calls on_drop for each logger and level with dropped records, together

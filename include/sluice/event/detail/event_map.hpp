@@ -313,7 +313,8 @@ struct NoMap {};
 template <class Key>
 inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
 
-/// True if std::hash and == can replace the comparison of the policies' Map.
+/// True if a hash map finds the same keys as the policies' ordered Map: keys that `Less` calls
+/// equivalent are equal.
 template <class Key, class Less>
 inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&

@@ -31,12 +31,12 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread" AND EXISTS /proc/sys/vm/mmap_rnd_
 endif()
 
 # sluice_add_test(NAME <name> SOURCES <file>... [LINK <target>...] [PROCESSORS <n>]
-#     [TIMEOUT <seconds>] [STANDARD <C++ standard, if not 17>] [SUPPORT <a library of sluice_test_support()>])
+#     [TIMEOUT <seconds>] [STANDARD <C++ standard, if not 17>] [HEADERS <a library of sluice_parse_headers()>])
 # An executable <name>_test whose every test case is a test of its own, <name>.<suite>.<case>. A
 # folder may still be empty: then nothing is added. TIMEOUT ends a test that hangs; no test asserts
 # how fast it is.
 function(sluice_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PROCESSORS;TIMEOUT;STANDARD;SUPPORT" "SOURCES;LINK")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PROCESSORS;TIMEOUT;STANDARD;HEADERS" "SOURCES;LINK")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
         message(FATAL_ERROR
             "sluice_add_test: unknown or missing argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -51,17 +51,17 @@ function(sluice_add_test)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 180)
     endif()
-    if(NOT arg_SUPPORT)
-        set(arg_SUPPORT sluice_test_support)
+    if(NOT arg_HEADERS)
+        set(arg_HEADERS sluice_test_headers)
     endif()
 
     set(target ${arg_NAME}_test)
     add_executable(${target} ${arg_SOURCES})
-    target_link_libraries(${target} PRIVATE ${arg_LINK} ${arg_SUPPORT})
+    target_link_libraries(${target} PRIVATE ${arg_LINK} sluice_test_support)
     if(arg_STANDARD)
         target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
     else()
-        target_precompile_headers(${target} REUSE_FROM ${arg_SUPPORT})
+        sluice_reuse_headers(${target} ${arg_HEADERS})
     endif()
     sluice_record_program(${target} ${arg_NAME}. ${arg_SOURCES})
     sluice_discover_tests(${target} ${arg_NAME}

@@ -140,9 +140,9 @@ void Recorder::collect(bool isLast) {
         detail::mcap::Message message;
         for (detail::RecordLane* lane : known_) {
             detail::mcap::Message each;
-            // Later messages wait, because another lane may receive an older one.
-            if (lane->peek(each) && (isLast || each.logTime <= stamp) &&
-                each.channel < file_.channels() &&
+            // Later messages wait, because another lane may receive an older one. At the end, they
+            // are those of callers that continue after close(), which may never stop.
+            if (lane->peek(each) && each.logTime <= stamp && each.channel < file_.channels() &&
                 (from == nullptr || each.logTime < message.logTime)) {
                 from = lane;
                 message = each;

@@ -16,11 +16,11 @@ from compilers import ROOT
 from cross import MODULES, Target, finish
 
 WINE = "/usr/lib/wine/wine64"
-# Tests of features of Linux: signals, event descriptors, shared memory and fork(). assert_test has regular
+# Tests of features of Linux: signals, event descriptors and fork(). assert_test has regular
 # expressions that GoogleTest does not know there.
 NO_TESTS = {
     "assert_test", "crash_handler_test", "event_fd_wait_test", "event_loop_test", "fork_test",
-    "record_queue_fork_test", "shared_memory_test",
+    "record_queue_fork_test",
 }
 WINDOWS_TESTS = ROOT / "tests/windows"
 DLL = [ROOT / "tests/libraries/plugin.cpp", WINDOWS_TESTS / "dll.cpp"]

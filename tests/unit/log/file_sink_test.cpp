@@ -10,7 +10,7 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#if !defined(_WIN32)
+#if defined(__linux__)
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -137,7 +137,7 @@ TEST_F(LogFileSink, TruncateEmptiesTheFileAndTheBuffer) {
     sink->log(message("new"));
     sink->flush();
     EXPECT_EQ(content(), "new\n");
-#if !defined(_WIN32)
+#if defined(__linux__)
     const auto full = make("/dev/full");
     for (int i = 0; i < 2; ++i) {
         logBatch(*full, {std::string(5000, 'x')});
@@ -257,7 +257,7 @@ TEST_F(LogFileSink, AFormatterThatThrowsCostsItsOwnRecord) {
     EXPECT_EQ(content(), "abcd");
 }
 
-#if !defined(_WIN32)
+#if defined(__linux__)
 /// The numbers below `count`.
 Texts numbers(int count) {
     Texts texts;

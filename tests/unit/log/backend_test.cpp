@@ -4,6 +4,7 @@
 #include "support/log_sinks.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/base/blocked_signals.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>

@@ -8,10 +8,16 @@
 
 namespace {
 
-/// Returns a text of the file, which may contain commands to a terminal, without such characters.
+/// Returns a text of the file without characters that are commands to a terminal: those of ASCII,
+/// and U+0080 to U+009F.
 std::string printable(std::string text) {
-    for (char& c : text) {
-        c = c >= 0x20 && c < 0x7F ? c : '?';  // some characters beyond ASCII are commands, too
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if (c < 0x20 || c == 0x7F) {
+            text[i] = '?';
+        } else if (c >= 0x80 && c < 0xA0 && i > 0 && text[i - 1] == '\xC2') {
+            text[i - 1] = text[i] = '?';
+        }
     }
     return text;
 }

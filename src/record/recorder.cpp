@@ -20,10 +20,23 @@ std::uint64_t systemMinusSteady() noexcept {
     return static_cast<std::uint64_t>((system - steady).count());
 }
 
+/// Returns the options, or throws if one of them is beyond its limit.
+const RecorderOptions& checked(const RecorderOptions& options) {
+    const auto check = [](const std::string& name, std::size_t value, std::size_t most) {
+        if (value > most) {
+            throw std::runtime_error("record: " + name + " is " + std::to_string(value) +
+                                     ", and at most " + std::to_string(most));
+        }
+    };
+    check("chunkSize", options.chunkSize, std::size_t{16} << 20U);
+    check("laneSize", options.laneSize, detail::RecordLane::most);
+    return options;
+}
+
 }  // namespace
 
 Recorder::Recorder(const std::string& path, const RecorderOptions& options)
-    : options_(options),
+    : options_(checked(options)),
       systemMinusSteady_(systemMinusSteady()),
       file_(path, options.compressionLevel) {
     add("recorder/RecorderStatistics", detail::recordTypeOf<RecorderStatistics>());  // channel 0
@@ -156,7 +169,7 @@ void Recorder::collect(bool isLast) {
         file_.write(message);
         chunkBegin_ = pending_++ == 0 ? now : chunkBegin_;
         from->pop(message.data.size());
-        if (file_.chunkSize() >= std::min(options_.chunkSize, std::size_t{16} << 20U)) {
+        if (file_.chunkSize() >= options_.chunkSize) {
             endChunk();
         }
     }

@@ -40,6 +40,13 @@ TEST(Recorder, DoesNotOverwriteOrFollowALink) {
     EXPECT_THROW(Recorder(folder / "link", {}), std::runtime_error);
     EXPECT_FALSE(std::filesystem::exists(folder / "elsewhere"));
     EXPECT_EQ(recordingInfo(path).end, RecordingEnd::complete);
+    for (std::size_t RecorderOptions::*const size :
+         {&RecorderOptions::laneSize, &RecorderOptions::chunkSize}) {
+        RecorderOptions options;
+        options.*size = (std::size_t{128} << 20U) + 1;
+        EXPECT_THROW(Recorder(folder / "large", options), std::runtime_error);
+        EXPECT_FALSE(std::filesystem::exists(folder / "large"));
+    }
 }
 
 TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
@@ -49,8 +56,8 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
     RecorderOptions options;
     options.laneSize = 4096;
     Recorder recorder(path, options);
-    recorder.channel<Stop>("\xC2\x9B"
-                           "2J")(Stop{});  // clears a terminal in UTF-8 mode
+    recorder.channel<Stop>("\xC3\xA9\xC2\x9B"
+                           "2J")(Stop{});  // a letter, then a command that clears a terminal
     recorder.record<Reading>(bus, "sensors");
     (void)bus.publish(Reading{1, 0, std::string(5000, 'x'), {}});
     (void)bus.publish(Reading{2, 0, "\xff", {}});
@@ -71,7 +78,7 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
     EXPECT_EQ(info.missing.accepted, 2U);
 #if defined(SLUICE_INFO)
     for (const std::string line :
-         {"1  sensors/Reading", "1  ??2J", "^lost 1, unencodable 1, failed 0"}) {
+         {"1  sensors/Reading", "1  \xC3\xA9??2J", "^lost 1, unencodable 1, failed 0"}) {
         EXPECT_EQ(std::system((SLUICE_INFO " " + path + " | grep -q '" + line + "'").c_str()), 0);
     }
     EXPECT_NE(std::system((SLUICE_INFO " " + (folder / "none")).c_str()), 0);

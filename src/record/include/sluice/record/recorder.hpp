@@ -30,7 +30,7 @@
 namespace sluice {
 
 struct RecorderOptions {
-    std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait for the disk, for each bus
+    std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait; at most 128 MiB
     std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes before compression; at most 16 MiB
     std::chrono::milliseconds chunkAge{1000};       ///< how much a killed program loses at most
     int compressionLevel = 1;                       ///< of zstd
@@ -68,9 +68,11 @@ public:
         std::uint16_t channel;
     };
 
+    static constexpr std::size_t most = std::size_t{1} << 27U;
+
     /// A message is not larger than the lane, so it fits into a chunk.
     explicit RecordLane(std::size_t atLeast)
-        : mask_(roundUpToPowerOfTwo(std::clamp(atLeast, least, most)) - 1),
+        : mask_(roundUpToPowerOfTwo(std::max(atLeast, std::size_t{4096})) - 1),
           bytes_(new unsigned char[2 * (mask_ + 1)]) {}  // its pages are used when written
 
     /// Appends a message whose data encode(buffer) writes, and counts it.
@@ -119,9 +121,6 @@ private:
     // Edges:
     //   E1 publish: a message is written, then end_ is released; peek() acquires end_.
     //   E2 reuse: a message is read, then begin_ is released; write() acquires begin_.
-
-    static constexpr std::size_t least = 4096;
-    static constexpr std::size_t most = std::size_t{1} << 27U;
 
     const std::size_t mask_;
     const std::unique_ptr<unsigned char[]> bytes_;

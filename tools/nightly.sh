@@ -107,12 +107,12 @@ sanitized_inspect() {
 # Ten minutes of random bytes for each decoder, beginning with inputs that are kept in the tree.
 fuzz() {
     local source name
-    need "${sanitizer_packages[@]}"
+    need "${sanitizer_packages[@]}" libzstd-dev
     for source in tests/fuzz/*_fuzz.cpp; do
         name=$(basename "$source" _fuzz.cpp)
         mkdir -p "build/fuzz/$name"
         clang++-16 -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-            -Iinclude -Isrc/live/include "$source" -o "build/fuzz/${name}_fuzz"
+            -Iinclude -Isrc/live/include -Isrc/record/include "$source" -lzstd -o "build/fuzz/${name}_fuzz"
         "build/fuzz/${name}_fuzz" -max_total_time="${SLUICE_FUZZ_SECONDS:-600}" -artifact_prefix=build/fuzz/ \
             "build/fuzz/$name" "tests/fuzz/corpus/$name"
     done

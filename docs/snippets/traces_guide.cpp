@@ -75,7 +75,9 @@ void writeWhenAHandlerHangs() {
 std::atomic<bool> isAsked{false};
 struct AskWhenFull : sluice::BusObserver {
     static void pressureChanged(sluice::Pressure /*before*/, sluice::Pressure now) noexcept {
-        isAsked = isAsked || now == sluice::Pressure::full;
+        if (now == sluice::Pressure::full) {
+            isAsked = true;
+        }
     }
 };
 struct WatchedTraits : TracedTraits {

@@ -125,10 +125,16 @@ Request parseRequest(std::string_view head) {
         const std::string_view line = nextLine();
         const std::size_t colon = std::min(line.find(':'), line.size());
         const std::string name = lowered(line.substr(0, colon));
-        // A field that occurs twice is refused: which one counts is a matter of opinion.
         if (name.empty() || colon == line.size() || hasControl(line) ||
-            name.find_first_of(" \t") != std::string::npos ||
-            !request.fields.emplace(name, trimmed(line.substr(colon + 1))).second) {
+            name.find_first_of(" \t") != std::string::npos) {
+            return bad;
+        }
+        // Which of two fields counts is a matter of opinion, so those of security occur once.
+        static constexpr std::string_view once[] = {
+            "authorization", "content-length", "cookie",           "host",
+            "origin",        "sec-fetch-site", "transfer-encoding"};
+        if (!request.fields.emplace(name, trimmed(line.substr(colon + 1))).second &&
+            std::find(std::begin(once), std::end(once), name) != std::end(once)) {
             return bad;
         }
     }

@@ -153,8 +153,11 @@ bool Reader::takeChunk(std::string_view content) {
 
 /// Takes a record from the file or from a chunk.
 bool Reader::take(Op op, std::string_view content) {
-    if (op == Op::schema || op == Op::channel) {
-        return takeDefinition(op, content);
+    if (op == Op::schema) {
+        return takeSchema(content);
+    }
+    if (op == Op::channel) {
+        return takeChannel(content);
     }
     if (op == Op::message) {
         Message message;
@@ -171,39 +174,42 @@ bool Reader::take(Op op, std::string_view content) {
                                 : op != Op::chunk;  // in a chunk
 }
 
-/// Takes a schema or a channel.
-bool Reader::takeDefinition(Op op, std::string_view content) {
-    auto& known = op == Op::schema ? schemas_ : channels_;
+/// Takes a schema, of which only the name is kept.
+bool Reader::takeSchema(std::string_view content) {
     std::uint16_t id = 0;
-    if (!get(content, id)) {
+    std::string_view name;
+    std::string_view encoding;
+    std::string_view text;
+    if (!get(content, id, name, encoding, text)) {
         return false;
     }
-    if (known.count(id) != 0) {
+    return schemas_.count(id) != 0 || (keep(name.size()) && schemas_.emplace(id, name).second);
+}
+
+bool Reader::takeChannel(std::string_view content) {
+    std::uint16_t id = 0;
+    std::uint16_t schema = 0;
+    if (!get(content, id, schema)) {
+        return false;
+    }
+    if (channels_.count(id) != 0) {
         return true;
     }
     Channel channel;
-    std::size_t size = content.size();
-    if (op == Op::channel) {
-        std::uint16_t schema = 0;
-        if (!get(content, schema)) {
-            return false;
-        }
-        channel = schemas_.count(schema) != 0 ? schemas_[schema] : Channel();
-        // Eight bytes may be a pair of texts.
-        size = 2 * sizeof(Pairs::value_type) / 8 * size + channel.schemaName.size() +
-               channel.schema.size();
+    if (const auto found = schemas_.find(schema); found != schemas_.end()) {
+        channel.schemaName = found->second;
     }
-    if (size > maxKept - kept_) {
-        return false;
-    }
-    kept_ += size;
-    const bool isWhole =
-        op == Op::schema ? get(content, channel.schemaName, channel.schemaEncoding, channel.schema)
-                         : get(content, channel.topic, channel.encoding, channel.metadata);
-    if (isWhole) {
-        known.emplace(id, std::move(channel));
-    }
-    return isWhole;
+    // Eight bytes may be a pair of texts.
+    return keep(2 * sizeof(Pairs::value_type) / 8 * content.size() + channel.schemaName.size()) &&
+           get(content, channel.topic, channel.encoding, channel.metadata) &&
+           channels_.emplace(id, std::move(channel)).second;
+}
+
+/// Counts bytes of definitions. Returns false if they are too many.
+bool Reader::keep(std::size_t size) {
+    const bool fits = size <= maxKept - kept_;
+    kept_ += fits ? size : 0;
+    return fits;
 }
 
 }  // namespace sluice::detail::mcap

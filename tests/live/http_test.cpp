@@ -15,7 +15,7 @@ int statusOf(std::string_view head) {
 TEST(HttpRequestTest, ReadsWhatItNeeds) {
     const Request request =
         parseRequest("GET /a/b?token=x?y HTTP/1.1\r\nHOST:  h:1 \r\nAccept: a\r\n"
-                     "X-Other: 1\r\nSec-Fetch-Site: none\r\nContent-Length: 0");
+                     "X-Other: 1\r\nX-Other: 2\r\nSec-Fetch-Site: none\r\nContent-Length: 0");
     EXPECT_EQ(request.status, 0);
     EXPECT_EQ(request.path, "/a/b");
     EXPECT_EQ(request.query, "token=x?y");

@@ -72,7 +72,8 @@ public:
         }
     }
 
-    /// Watches an ActiveObject or a PooledObject. The name is not copied.
+    /// Watches an ActiveObject or a PooledObject. The name must outlive the watchdog: lateName()
+    /// returns it.
     template <class Object>
     Watch watch(const Object& object, const char* name) {
         const Guard guard(mutex_);

@@ -23,7 +23,8 @@ constexpr std::string_view fullTypeName() noexcept {
     return text.substr(begin, text.size() - (known.size() - std::string_view("double").size()));
 }
 
-/// Returns the name of a type, without namespaces. Those of template arguments stay.
+/// Returns the name of a type, without namespaces. Those of template arguments stay, and so do the
+/// names before a class that is nested in a template.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
     constexpr std::string_view name = fullTypeName<Type>();

@@ -56,9 +56,9 @@ struct ReplayStatistics {
 /// Fields may have been added and removed since, by the rules of wire::decode(). A type without
 /// describe() must be unchanged, see wire::hasUnnamedFields().
 ///
-/// The file is untrusted. Chunks that are not whole are skipped, see end(). Chunks must not be
-/// larger than 256 MiB, nor compressed by another method than zstd. Descriptions of channels that
-/// take more than 64 MiB count as damage.
+/// The file is untrusted. Chunks that are not whole are skipped, see end(), and so are chunks of
+/// more than 256 MiB or 1,048,576 messages, and those compressed by another method than zstd. A
+/// larger record, such as an attachment, ends the reading as if the file were cut there.
 ///
 /// Thread safety: any thread may call stop(), one thread at a time the other functions.
 ///

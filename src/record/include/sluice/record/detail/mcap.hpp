@@ -159,8 +159,8 @@ public:
     /// The most messages of a chunk, since a message takes more memory than its head in the file.
     static constexpr std::size_t maxMessages = std::size_t{1} << 20;
 
-    /// The most bytes that all schemas and channels take; others are damage.
-    static constexpr std::size_t maxKept = std::size_t{64} << 20;
+    /// The most bytes that all channels and names of schemas take; others are damage.
+    static constexpr std::size_t maxKept = std::size_t{256} << 20;
 
     /// Throws std::runtime_error if the file cannot be read or is no MCAP file.
     explicit Reader(const std::string& path);
@@ -179,12 +179,14 @@ private:
     bool readRecord();
     bool takeChunk(std::string_view content);
     bool take(Op op, std::string_view content);
-    bool takeDefinition(Op op, std::string_view content);
+    bool takeSchema(std::string_view content);
+    bool takeChannel(std::string_view content);
+    bool keep(std::size_t size);
     bool read(std::string& to, std::uint64_t size);
 
     std::ifstream file_;
-    std::uint64_t left_ = 0;                    // bytes of the file that were not read
-    std::map<std::uint16_t, Channel> schemas_;  // without the fields of a channel
+    std::uint64_t left_ = 0;                        // bytes of the file that were not read
+    std::map<std::uint16_t, std::string> schemas_;  // their names
     std::map<std::uint16_t, Channel> channels_;
     std::size_t kept_ = 0;           // bytes of schemas_ and channels_
     std::string content_;            // of the current record

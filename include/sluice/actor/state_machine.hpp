@@ -631,18 +631,24 @@ private:
             return Result::unhandled;
         } else {
             Result result = Result::unhandled;
-            (void)((machine.take<Current, State, Rows>(message, result)) || ...);
+            (void)((machine.take<Current, RowFor<Rows, State, Message>>(message, result)) || ...);
             return result != Result::unhandled
                        ? result
                        : offerTo<Current, detail::Parent<State>, Message>(machine, message);
         }
     }
 
+    /// The row, or void if it is of another state or message: one function stands for all those.
+    template <class Row, class State, class Message>
+    using RowFor = std::conditional_t<std::is_same_v<State, typename RowOf<Row>::Source> &&
+                                          std::is_same_v<Message, typename RowOf<Row>::Message>,
+                                      Row, void>;
     /// Returns true if the row matches and its guard allows it.
-    template <class Current, class State, class Row, class Message>
+    template <class Current, class Row, class Message>
     bool take(const Message& message, Result& result) {
-        if constexpr (std::is_same_v<State, typename RowOf<Row>::Source> &&
-                      std::is_same_v<Message, typename RowOf<Row>::Message>) {
+        if constexpr (std::is_void_v<Row>) {
+            return false;
+        } else {
             if (!isAllowed(typename RowOf<Row>::OptionList{}, message)) {
                 return false;
             }
@@ -655,8 +661,6 @@ private:
                 change<Current, Row>(message);
             }
             return true;
-        } else {
-            return false;
         }
     }
 

@@ -93,7 +93,6 @@ Response refusal(int status, std::string why) {
 }
 
 Request parseRequest(std::string_view head) {
-    const Request bad{400};
     const auto hasControl = [](std::string_view line) {
         return std::any_of(line.begin(), line.end(), [](char c) {
             return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
@@ -109,7 +108,7 @@ Request parseRequest(std::string_view head) {
     const std::size_t last = first.rfind(' ');
     if (space == last || hasControl(first) ||
         (first.substr(last) != " HTTP/1.1" && first.substr(last) != " HTTP/1.0")) {
-        return bad;
+        return Request{400};
     }
     if (first.substr(0, space) != "GET") {
         return Request{405};
@@ -119,7 +118,7 @@ Request parseRequest(std::string_view head) {
     request.path = target.substr(0, target.find('?'));
     request.query = target.substr(std::min(request.path.size() + 1, target.size()));
     if (request.path.substr(0, 1) != "/") {
-        return bad;
+        return Request{400};
     }
     while (!head.empty()) {
         const std::string_view line = nextLine();
@@ -127,7 +126,7 @@ Request parseRequest(std::string_view head) {
         const std::string name = lowered(line.substr(0, colon));
         if (name.empty() || colon == line.size() || hasControl(line) ||
             name.find_first_of(" \t") != std::string::npos) {
-            return bad;
+            return Request{400};
         }
         // Which of two fields counts is a matter of opinion, so those of security occur once.
         static constexpr std::string_view once[] = {
@@ -135,7 +134,7 @@ Request parseRequest(std::string_view head) {
             "origin",        "sec-fetch-site", "transfer-encoding"};
         if (!request.fields.emplace(name, trimmed(line.substr(colon + 1))).second &&
             std::find(std::begin(once), std::end(once), name) != std::end(once)) {
-            return bad;
+            return Request{400};
         }
     }
     const std::string_view length = request.field("content-length");
@@ -388,7 +387,7 @@ void HttpServer::send(Connection& connection, Text text, Clock::time_point now) 
 
 void HttpServer::write(Connection& connection, Clock::time_point now) {
     while (connection.sent != connection.out->size()) {
-        constexpr std::size_t piece = 256 * 1024;
+        constexpr std::size_t piece = std::size_t{256} << 10U;
         const std::string_view rest = std::string_view(*connection.out).substr(connection.sent);
         const ssize_t count =
             ::send(connection.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL);

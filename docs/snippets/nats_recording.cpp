@@ -5,6 +5,7 @@
 #include <sluice/record/replay.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -11,6 +11,8 @@
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
     set(CMAKE_PCH_PROLOGUE "")
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Winvalid-pch -fpch-deps -include <PCH_HEADER>)
 endif()
 
 set(SLUICE_STANDARD_HEADERS <algorithm> <array> <atomic> <chrono> <condition_variable> <cstddef> <cstdint> <deque>
@@ -30,7 +32,8 @@ function(sluice_parse_headers name)
     foreach(ending IN ITEMS pch gch)
         file(CONFIGURE OUTPUT "${parsed}.${ending}.sum" CONTENT "")
     endforeach()
-    if(arg_WITH_CODE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    if(arg_WITH_CODE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja"
+            AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
         target_compile_options(${name} PRIVATE -fpch-codegen)
         string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
         separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")

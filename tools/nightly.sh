@@ -42,7 +42,7 @@ nightly_part() {
             ;;
         repeat) repeat_concurrent_tests ;;
         bench)
-            need "${bench_packages[@]}" "${analysis_packages[@]}"
+            need "${bench_packages[@]}" "${analysis_packages[@]}" xz-utils
             build bench
             python_tools
             gate_allocations docs/evidence/*.json.xz

@@ -50,7 +50,7 @@ struct ObjectTraits {
 /// The traits of an active object. MailboxTraits are the traits of a bus, such as BareBusTraits.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, ObjectTraits {
-    /// The capacity of the mailbox, in messages: see FullBusTraits::depth.
+    /// The quota of high priority in the mailbox, in messages: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// Returns false in handlers, because a handler must not wait for a free slot.

@@ -38,7 +38,8 @@ namespace sluice {
 ///
 /// Errors: publish() fails only if the bus is closed. An accepted value is not handled if a newer
 /// value replaces it, or if stop() or discard() is called first. Exceptions of the handler
-/// propagate to the caller of process(). The next call handles this LastValue after the others.
+/// propagate to the caller of process(). Such a value is not handled again. The next call begins
+/// with the other LastValues.
 /// If a constructor of T throws, nothing changes.
 template <class T, class OfBus>
 class LastValue;

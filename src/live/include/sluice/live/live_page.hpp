@@ -71,8 +71,8 @@ struct LiveStatistics {
 ///
 /// Performance: 64 connections take at most 64 requests of 8 KiB and two texts for each reader. A
 /// slow reader misses events. A trace takes some 100 bytes and 0.6 us for each event that the
-/// recorder keeps, 75 ms for eight full threads. Other readers wait for it. There is at most one
-/// trace in memory, and one in each interval.
+/// recorder keeps. Other readers wait for it. There is at most one trace in memory, and one in each
+/// interval.
 class LivePage {
 public:
     LivePage(const Inspector& inspector, LiveOptions options);

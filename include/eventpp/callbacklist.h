@@ -14,7 +14,7 @@ namespace eventpp {
 
 using sluice::CallbackList;
 
-/// eventpp's own bases, which programs name for their handles.
+/// The base classes that eventpp programs use to name their handle types.
 namespace internal_ {
 
 template <class Prototype, class Policies>

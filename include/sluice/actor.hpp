@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module actor.
+// All public headers of the module actor.
 
 #include <sluice/actor/active_event_queue.hpp>
 #include <sluice/actor/active_object.hpp>

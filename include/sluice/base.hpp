@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module base.
+// All public headers of the module base.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/blocked_signals.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module bus.
+// All public headers of the module bus.
 
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/bus_statistics.hpp>

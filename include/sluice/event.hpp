@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module event.
+// All public headers of the module event.
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module eventpp.
+// All public headers of the module eventpp.
 
 #include <sluice/eventpp/any_data.hpp>
 #include <sluice/eventpp/any_id.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module fixed.
+// All public headers of the module fixed.
 
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_string.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module inspect.
+// All public headers of the module inspect.
 
 #include <sluice/inspect/findings.hpp>
 #include <sluice/inspect/flight_recorder.hpp>

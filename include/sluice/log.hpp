@@ -1,7 +1,6 @@
 #pragma once
 
-// Asynchronous, time-ordered logging for spdlog. It is not part of <sluice/sluice.hpp>, since it
-// needs spdlog.
+// Asynchronous, time-ordered logging for spdlog; not part of <sluice/sluice.hpp>.
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/backend_options.hpp>

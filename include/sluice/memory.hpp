@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module memory.
+// All public headers of the module memory.
 
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/memory/block_pool_options.hpp>

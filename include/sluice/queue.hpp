@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module queue.
+// All public headers of the module queue.
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/latest.hpp>

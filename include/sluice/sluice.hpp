@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of every module.
+// All public headers of all modules but log, which needs spdlog.
 
 #include <sluice/actor.hpp>
 #include <sluice/base.hpp>

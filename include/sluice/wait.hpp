@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module wait.
+// All public headers of the module wait.
 
 #include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything public of the module wire.
+// All public headers of the module wire.
 
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/codec.hpp>

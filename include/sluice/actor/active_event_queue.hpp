@@ -25,7 +25,7 @@ namespace sluice {
 /// has priorities and a bounded mailbox.
 ///
 /// Thread safety: as for EventQueue. Any thread may call start(), stop(), stopAfterDrain() and
-/// join(). A listener must not destroy the queue, not even by std::exit() if the queue is static.
+/// join(). A listener must not destroy the queue, nor call std::exit() if the queue is static.
 ///
 /// Errors: if a listener throws, the queue counts the failure and continues with the next event.
 /// The destructor stops the queue and waits for the running listener.

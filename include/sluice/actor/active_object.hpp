@@ -90,7 +90,7 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// Makes the calling thread the object's thread while the Serving exists.
+    /// A scope in which the calling thread is the object's thread.
     struct Serving {
         // Relaxed, both: value only.
         explicit Serving(Posting& o) noexcept : object(o) {
@@ -125,7 +125,7 @@ private:
         } else {
             return inFlight_.template acquire<T>(publish, [&] {
                 if (isClosed()) {
-                    return publish();  // publish() counts and returns the refusal
+                    return publish();  // counts and returns `closed`
                 }
                 mailbox_.template countAsFull<T>(priorityOf(optionsOf<Traits>(options)));
                 return SendResult::full;
@@ -157,14 +157,14 @@ namespace sluice {
 /// at run time. Use Bus for parts of a program that share a thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Other due timers
-/// fire after the queued messages, or together with a timer of high priority.
+/// fire after the queued messages, or in the same batch as a due timer of high priority.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. The object may
 /// be destroyed after join() or before start(), but not by its own handlers: see Running.
 ///
-/// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
-/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure.
-/// Before the thread ends, it calls the class's `ended()`, if any.
+/// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls
+/// `Derived::handlerFailed(std::exception_ptr)`, if declared, and acts according to
+/// Traits::onFailure. Before the thread ends, it calls `Derived::ended()`, if declared.
 ///
 /// Performance: a post costs as much as Bus::publish(). The mailbox is part of the object.
 template <class Derived, class MessageList, class Traits = ActorTraits>
@@ -224,7 +224,7 @@ public:
     /// of the object, returns false without waiting; the object ends when all messages are handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         mailbox_.close();
-        lifecycle_.changed().notifyAll();  // wakes a wait before a restart
+        lifecycle_.changed().notifyAll();  // ends the delay before a restart
         if (isHere()) {
             return false;
         }
@@ -259,7 +259,7 @@ public:
         }
         return times;
     }
-    /// A number that changes with each handler call, discarded message and sleep, for Watchdog.
+    /// A number for Watchdog that changes with each handler call, discarded message and sleep.
     /// Without Traits::statistics, discarded messages are not counted.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled + turns_.get();
@@ -301,9 +301,9 @@ protected:
     /// The mailbox, for LastValue<T, MailboxBus> members of Derived.
     [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
-    /// Handles queued messages and due timers on the calling thread, for tests of an object that is
-    /// never started. Returns the number of handler calls. If a handler throws, the call ends and
-    /// returns 1. If coroutines may still wait, call stop() before the destructor.
+    /// Handles queued messages and due timers on the calling thread, to test an object that is
+    /// never started. Returns the number of handler calls. If a handler throws, its batch ends and
+    /// counts as one call. Call stop() before the destructor if coroutines may wait.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -313,7 +313,7 @@ protected:
 private:
     using Posting::mailbox_;
 
-    /// Messages of timers are not posted, and do not count for maxInFlight.
+    /// Calls a handler. IsPosted is false for timer messages, which maxInFlight does not count.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -321,7 +321,7 @@ private:
         template <class T>
         void operator()(const T& message, const Header& header) const {
             if constexpr (IsPosted && Traits::awaitedPosts) {
-                object.notifyOneOfRoom();  // of the previous message's slot
+                object.notifyOneOfRoom();  // the previous message has freed its slot
             }
             const detail::OnExit release{[&] {
                 if constexpr (IsPosted && Traits::template maxInFlight<T> != 0) {
@@ -381,7 +381,7 @@ private:
 
     /// Returns the number of handled messages and fired timers.
     std::size_t handleDue() {
-        // Handles a message between two batches of timers, so that no fast timer starves messages.
+        // At least one message is handled between two timer batches, so no timer starves messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
             if constexpr (detail::hasTimers<Traits>) {

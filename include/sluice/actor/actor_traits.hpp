@@ -9,11 +9,11 @@
 
 namespace sluice {
 
-/// The reaction of an object to an exception of a handler.
+/// An object's reaction to an exception thrown by a handler.
 enum class OnFailure : unsigned char {
-    goOn,     ///< it counts the failure and handles the next message
-    stop,     ///< it stops, and discards the queued messages
-    restart,  ///< it calls `restart()` of the class; beyond the limit it stops
+    goOn,     ///< counts the failure and handles the next message
+    stop,     ///< stops and discards the queued messages
+    restart,  ///< calls `Derived::restart()`, or stops at restartLimit
 };
 
 /// The traits of all objects with handlers.
@@ -33,7 +33,7 @@ struct ObjectTraits {
     static constexpr std::size_t maxTimers = 0;
 
     /// The maximum number of unhandled messages of a type; 0 means no limit. At the limit, posts
-    /// return `full` with every overflow policy. Do not combine maxInFlight with `expiry` or
+    /// return `full`, whatever the overflow policy. Do not combine maxInFlight with `expiry` or
     /// dropOldest.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
@@ -50,7 +50,7 @@ struct ObjectTraits {
 /// The traits of an active object. MailboxTraits are the traits of a bus, such as BareBusTraits.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, ObjectTraits {
-    /// The quota of high priority in the mailbox, in messages: see FullBusTraits::depth.
+    /// The mailbox quota of high priority, in messages: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// Returns false in handlers, because a handler must not wait for a free slot.

@@ -135,7 +135,7 @@ private:
 ///     };
 ///
 /// Use a coroutine if a handler must wait for a reply, or for a free slot in another mailbox. A
-/// coroutine is a member function of an object whose traits set maxCoroutines, and takes its
+/// coroutine is a member function of an object whose traits set maxCoroutines. It must take its
 /// arguments by value. A handler starts a coroutine with run(). The coroutine continues on the
 /// object's thread, between two handlers.
 ///

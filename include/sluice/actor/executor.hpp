@@ -45,7 +45,7 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// The time of an alarm, and the number of its task, which orders alarms of the same time.
+/// The time of an alarm, and its task's number, which makes the pair unique.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
 /// An object with an alarm for its earliest timer.
@@ -72,7 +72,7 @@ private:
 /// terminates with a message.
 class Executor : public detail::HandlerWait {
 public:
-    /// Schedules a task that has received its first message. Any thread may call schedule().
+    /// Schedules an idle task that has received a message. Any thread may call schedule().
     virtual void schedule(ExecutorTask& task) = 0;
     /// Schedules a task behind all others. The thread that runs the task calls scheduleLast().
     virtual void scheduleLast(ExecutorTask& task) = 0;
@@ -95,7 +95,7 @@ public:
         beforeWait();
         return ends_.waitUntil(isOver, deadline);
     }
-    // ---- Called by an object at its start, before its end, and after its end
+    // ---- For each object: called at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
     /// The object that `ended` points to may already be destroyed.
@@ -128,7 +128,7 @@ protected:
         }
     }
 
-    Park ends_;  ///< notified of each object that has ended
+    Park ends_;  ///< notified when an object has ended
 
 private:
     static BlockPoolOptions poolOptions(const ExecutorOptions& options) {

@@ -13,7 +13,7 @@ namespace sluice {
 /// The number and durations of an object's handler calls. Without Traits::handlerTimes, all
 /// durations are zero. While the object runs, the values may be inconsistent with each other.
 struct HandlerTimes {
-    std::uint64_t handled = 0;  ///< handlers that have run, also for timers
+    std::uint64_t handled = 0;  ///< handler calls, including those for timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
     /// The time from a message's time stamp to its handler; zero if the header has no time stamp.
@@ -54,7 +54,7 @@ private:
     Number longest_;
 };
 
-/// Calls and counts the handlers of one object. With Traits::handlerTimes, also measures them.
+/// Calls and counts the handlers of one object, and measures them if Traits::handlerTimes is true.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

@@ -62,7 +62,7 @@ public:
         return true;
     }
 
-    /// The clock begins at zero and lasts 146 years. Only runFor() and waits advance the clock.
+    /// The clock starts at zero and stops at 146 years. Only runFor() and waits advance the clock.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -93,8 +93,8 @@ public:
         return steps;
     }
 
-    /// Runs all objects and advances the clock from timer to timer, by `time` in total. A handler
-    /// must not call runFor().
+    /// Advances the clock by `time` in steps from timer to timer, and runs all objects at each
+    /// step. A handler must not call runFor().
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);

@@ -25,8 +25,8 @@
 
 namespace sluice::detail {
 
-/// The planned restart of an object on an executor. Any thread may call restarts(); only the
-/// object's thread may call the other functions.
+/// Plans and counts the restarts of an object on an executor. Any thread may call restarts(); only
+/// the object's thread may call the other functions.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -202,7 +202,7 @@ public:
     [[nodiscard]] bool hasEnded() const noexcept {
         return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E7 ended
     }
-    /// The number of unhandled messages and of running posts.
+    /// The number of unhandled messages plus the number of running posts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);  // value only
     }
@@ -220,7 +220,7 @@ protected:
     struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    /// The states of an object that has not ended, in this order.
+    /// The closing state of an object, which changes only in this order.
     enum class Closing : unsigned char {
         unstarted,
         no,
@@ -264,7 +264,7 @@ protected:
         }
         executor.removeObject();
         mailbox_.cancelBegin();
-        executor.notifyEnd(this);  // a thread may have seen the mailbox begun
+        executor.notifyEnd(this);  // another thread may already wait for the end
         return false;
     }
 
@@ -358,7 +358,7 @@ private:
 
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
-    /// True while `ended()` of the class is running; written by the consumer.
+    /// True while `Derived::ended()` is running; written by the consumer.
     Atomic<bool> isNotifyingEnd_{false};
     /// Unhandled messages and running posts; written by any thread.
     Atomic<std::uint32_t> queued_{0};
@@ -439,7 +439,7 @@ private:
 
 namespace sluice {
 
-/// The traits of an object on an executor. Other settings of bus traits do not compile.
+/// The default traits of objects on an executor. Unsupported bus settings are compile-time errors.
 struct PooledTraits : BareBusTraits, ObjectTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
@@ -476,9 +476,9 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
 /// started, but not by its own handlers: see Running.
 ///
 /// Errors: post() never waits, and returns `full` if the mailbox is full. If a handler throws, the
-/// object calls the class's `handlerFailed(std::exception_ptr)`, if any, and acts according to
+/// object calls `Derived::handlerFailed(std::exception_ptr)`, if declared, and acts according to
 /// Traits::onFailure. While an object waits for a restart, its thread runs other objects. At its
-/// end, the object calls the class's `ended()`, if any.
+/// end, the object calls `Derived::ended()`, if declared.
 ///
 /// Performance: an idle object without timers takes at most 256 bytes. Each message takes a block
 /// of the executor's BlockPool.
@@ -502,7 +502,7 @@ public:
     using Posting::isHere;
 
     struct Statistics {
-        std::uint64_t handled = 0;    ///< handlers that have run, also for timers
+        std::uint64_t handled = 0;    ///< handler calls, including those for timers
         std::uint64_t failed = 0;     ///< handlers that have thrown
         std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
         std::uint64_t restarts = 0;   ///< successful restarts
@@ -600,9 +600,9 @@ private:
     bool awaitEnd(typename Clock::time_point deadline) {
         Executor* const executor = this->executor();
         if (executor == nullptr || hasEnded()) {
-            return true;  // the executor may have been destroyed since the end
+            return true;  // an ended object's executor may be destroyed
         }
-        Executor::beforeWaitInHandler();  // the handler may be of another executor
+        Executor::beforeWaitInHandler();  // the calling handler may belong to another executor
         return executor->awaitEnd(
             *this,
             [](const ExecutorTask& task) {
@@ -633,7 +633,7 @@ private:
         return static_cast<PooledObject&>(task).wake();
     }
 
-    /// Avoids a second error if the traits do not derive from PooledTraits.
+    /// Avoids follow-up errors if the traits do not derive from PooledTraits.
     static constexpr std::size_t batch() noexcept {
         if constexpr (areTraits) {
             return Traits::batch;
@@ -703,8 +703,8 @@ private:
         return true;
     }
 
-    /// Sets the alarm to the earliest timer, or to the planned restart. Returns false if the time
-    /// of the alarm has passed.
+    /// Sets the alarm to the planned restart, if any, or else to the earliest deadline. Returns
+    /// false if that time has passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);

@@ -60,7 +60,7 @@ public:
     ReplyCell(const ReplyCell&) = delete;
     ReplyCell& operator=(const ReplyCell&) = delete;
 
-    // ---- The request: exactly one call of these functions
+    // ---- The request: calls either reply() or cancel(), once
 
     template <class... Args>
     void reply(Args&&... args) {
@@ -164,11 +164,11 @@ private:
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use a request if a thread cannot continue without the reply. Otherwise, post a message as reply.
+/// Use a request if a thread needs the reply to continue. Otherwise, let the object post the reply.
 ///
 /// Thread safety: one thread at a time may use a Request or a Future, and each may be moved to
 /// another thread. reply() never waits. get() waits until the reply, the cancellation or the
-/// deadline. Objects that wait for each other in a cycle continue after their deadlines.
+/// deadline. If objects wait for each other in a cycle, each wait ends at its deadline.
 ///
 /// Errors: a request that is destroyed without a reply is cancelled, for example if its handler
 /// threw. std::bad_alloc and exceptions from moving the question or the reply propagate.
@@ -184,10 +184,10 @@ struct RequestTraits {
 
 /// The reason why a request has no reply.
 enum class RequestError : unsigned char {
-    full,       ///< the object's mailbox had no room
+    full,       ///< the object's mailbox was full
     closed,     ///< the object had been stopped
-    ownObject,  ///< a handler requested from its own object, which cannot wait for itself
-    cancelled,  ///< it was discarded, or handled without a reply
+    ownObject,  ///< a handler sent the request to its own object, which cannot wait for itself
+    cancelled,  ///< the request was discarded, or handled without a reply
     timedOut,   ///< the deadline passed; a later reply is dropped
 };
 
@@ -254,7 +254,7 @@ public:
             return OtherTimePoint::max();
         }
         if (isReady()) {
-            return now;  // the executor may have ended
+            return now;  // the executor may already be destroyed
         }
         const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
         return deadlineAfter(now, std::max(deadline_, here) - here);
@@ -307,8 +307,8 @@ private:
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    detail::HandlerWait* executor_ = nullptr;  ///< its clock has the deadline; null: Clock
-    RequestError error_ = noError;             ///< why there is no cell
+    detail::HandlerWait* executor_ = nullptr;  ///< deadline_ uses its clock; null: Wait::Clock
+    RequestError error_ = noError;             ///< the reason if cell_ is null
 };
 
 /// A message that contains a question to an active object.

@@ -13,11 +13,11 @@
 
 namespace sluice {
 
-/// The result of a message.
+/// The result of handling a message.
 enum class MachineResult : unsigned char {
     handled,    ///< a row was used
     deferred,   ///< the message is offered again after a change of state
-    refused,    ///< its state defers it, and maxDeferred messages are deferred already
+    refused,    ///< a row defers the message, but maxDeferred messages are deferred already
     unhandled,  ///< no row was used, or the machine is not running
 };
 
@@ -520,8 +520,8 @@ struct MachineTraits {
 /// message.
 ///
 /// Errors: if a guard, an action, enter() or exit() throws, the machine stays in the innermost
-/// state that it has entered and not left. If an exception leaves the machine in no state, the
-/// machine is stopped. A deferred message whose handling throws is dropped.
+/// state that it has entered and not left. If it has left all states, it is stopped. A deferred
+/// message whose handling throws is dropped.
 ///
 /// Performance: one table look-up per message, and no heap allocation.
 template <class Context, class First, class Table, class Traits = MachineTraits>
@@ -638,7 +638,7 @@ private:
         }
     }
 
-    /// The row, or void if it is of another state or message: one function stands for all those.
+    /// Row if it matches State and Message, else void, so that all other rows share one take().
     template <class Row, class State, class Message>
     using RowFor = std::conditional_t<std::is_same_v<State, typename RowOf<Row>::Source> &&
                                           std::is_same_v<Message, typename RowOf<Row>::Message>,
@@ -689,7 +689,7 @@ private:
         deferred_.stateChanged();
         leave<common, Current>();
         if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
-            last_[indexOf<Target>] = none;  // history is for entries from outside
+            last_[indexOf<Target>] = none;  // a change from an inner state ignores the history
         }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();
@@ -754,9 +754,9 @@ private:
     }
 
     Context* context_;
-    std::size_t current_ = none;          ///< the innermost state; none: it is not running
+    std::size_t current_ = none;          ///< the innermost state; none: not running
     std::array<std::size_t, none> last_;  ///< for each state, the inner state that was left last
-    bool isCalled_ = false;               ///< start(), stop() or handle() has not returned
+    bool isCalled_ = false;               ///< start(), stop() or handle() is running
     detail::DeferredMessages<Deferred, Traits::maxDeferred> deferred_;
 };
 

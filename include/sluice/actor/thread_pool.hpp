@@ -40,7 +40,7 @@ public:
         friend IdleThreads;
         const ExecutorTask* task_;
         Park own_;
-        Park* park_ = nullptr;  ///< where it sleeps; guarded by the lock
+        Park* park_ = nullptr;  ///< own_ or the timekeeper's; guarded by the lock
         Waiter* next_ = nullptr;
     };
 
@@ -54,7 +54,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// The Park to notify of a new task. The timekeeper is notified if no other worker sleeps.
+    /// Returns the Park to notify of a new task: the timekeeper's only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -76,7 +76,7 @@ public:
     /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
-    /// Wakes a sleeping thread if no thread is the timekeeper. Called before a thread runs a task.
+    /// Wakes a thread to become the timekeeper, if none exists. Called before a thread runs a task.
     void replaceTimekeeper(SpinLock& lock) noexcept {
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&  // value only, both
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
@@ -156,9 +156,9 @@ private:
     Park allAsleep_;             ///< threads wait here until the pool is idle
     std::size_t sleepers_ = 0;   ///< workers that sleep at work_; guarded by the lock
     Waiter* waiters_ = nullptr;  ///< handlers that sleep, the last one first; guarded by the lock
-    std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written with the lock
-    std::atomic<bool> hasTimekeeper_{false};  ///< written with the lock
-    std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
+    std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written under the lock
+    std::atomic<bool> hasTimekeeper_{false};  ///< written under the lock
+    std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written under the lock
     /// True if a sleeping thread must become the timekeeper (invariant: docs/algorithms/actors.md).
     std::atomic<bool> isTimekeeperMissing_{false};
 };
@@ -236,7 +236,7 @@ private:
     Task* seen_ = nullptr;  ///< guarded by the pool's lock
 };
 
-/// Stores whether an idle thread checks the next tasks of all workers.
+/// Records whether an idle thread watches the next tasks of all workers.
 template <class Platform>
 class NextTaskWatch {
 public:
@@ -247,7 +247,7 @@ public:
     }
     /// begin() and check() are called under the pool's lock.
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }  // value only
-    /// Calls NextTask::check() for each worker. Returns false when the watch ends.
+    /// Calls each worker's NextTask::check(). If no task is set, ends the watch and returns false.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -281,9 +281,9 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts to an idle object, that object runs next on the handler's thread, at
-/// most 32 times in a row. All other objects wait in one queue. If a handler takes longer than a
-/// millisecond, an idle thread runs the object that would run next. A free thread alternates
-/// between a due timer and an object of the queue.
+/// most 32 times in a row. All other objects wait in one queue. If the handler runs for longer than
+/// a millisecond, an idle thread takes over that next object. A free thread alternates between a
+/// due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
 /// must have ended before the destructor. Before a handler waits, it must call
@@ -296,7 +296,7 @@ namespace sluice {
 class ThreadPool final : public Executor {
 public:
     /// Starts the threads, all with the same options. If `threads` is 0 or the system refuses the
-    /// options, calls setupError(), and no thread is left.
+    /// options, calls setupError() and leaves no thread running.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), idle_(threads), workers_(threads), threads_(threads) {
@@ -304,7 +304,7 @@ public:
             setupError("number of threads of a pool", threads, 1);
         }
         if (threads == 1) {
-            watch_.begin();  // forever: no other thread could check
+            watch_.begin();  // never ends: no other thread could check
         }
         bool areStarted = false;
         const detail::OnExit endUnlessStarted{[&] {
@@ -342,7 +342,7 @@ public:
         if (isOwnHandler) {
             return false;
         }
-        beforeWaitInHandler();  // the handler may be of another executor
+        beforeWaitInHandler();  // the calling handler may belong to another executor
         return idle_.allAsleep().waitUntil([this] { return isIdle(); }, deadline);
     }
 
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    /// A sleeping worker has no task, and takes the lock before it takes a task.
+    /// A sleeping worker has no task, and must take the lock to wake up.
     [[nodiscard]] bool isIdle() {
         if (!idle_.areAllAsleep()) {
             return false;
@@ -589,7 +589,7 @@ private:
         return true;
     }
 
-    /// Returns true if the earliest alarm or check has become earlier.
+    /// Returns true if the time of the next alarm or check has become earlier.
     bool updateEarliest(const Guard& guard) noexcept {
         const TimePoint before = idle_.earliest();
         const TimePoint earliest = std::min(alarms_.earliest(), watchTime_);
@@ -619,7 +619,7 @@ private:
     /// The time of the next check for long handlers; guarded by lock_.
     TimePoint watchTime_ = TimePoint::max();
     detail::NextTaskWatch<StdPlatform> watch_;
-    std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_
+    std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written under lock_
     std::atomic<bool> isEnding_{false};  ///< written by end()
     detail::IdleThreads idle_;
     std::vector<Worker> workers_;

@@ -32,7 +32,7 @@ private:
     constexpr Timer(std::uint32_t slot, CounterWord generation) noexcept
         : generation_(generation), slot_(slot) {}
 
-    CounterWord generation_ = 0;  ///< number of this timer among those of its slot; 0: no timer
+    CounterWord generation_ = 0;  ///< the slot's generation for this timer; 0: empty handle
     std::uint32_t slot_ = 0;      ///< the index of its slot
 };
 

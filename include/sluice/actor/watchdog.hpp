@@ -129,8 +129,8 @@ private:
     using Guard = std::lock_guard<std::mutex>;
 
     struct Activity {
-        bool isAwake;            ///< a thread of the object runs, and does not wait for messages
-        std::uint64_t progress;  ///< changes with each handler, discarded message and sleep
+        bool isAwake;            ///< false while the object waits for messages
+        std::uint64_t progress;  ///< the object's progress()
     };
 
     struct Entry {
@@ -140,7 +140,7 @@ private:
         std::uint64_t progress = 0;  ///< at the last check
         bool wasAwake = false;
         bool isReported = false;
-        TimePoint since{};  ///< the first check that found this state
+        TimePoint since{};  ///< time of the first check with this progress
     };
 
     void check(const Guard& /*guard*/, Entry& entry, TimePoint now) {
@@ -185,8 +185,8 @@ private:
     const Report report_;
     std::mutex mutex_;
     std::list<Entry> entries_;                     ///< guarded by mutex_
-    std::atomic<std::uint64_t> failedReports_{0};  ///< written with mutex_
-    // Written with mutex_. Relaxed: value only.
+    std::atomic<std::uint64_t> failedReports_{0};  ///< written under mutex_
+    // Written under mutex_. Relaxed: value only.
     std::atomic<std::uint64_t> reportCount_{0};
     std::atomic<std::size_t> lateCount_{0};
     std::atomic<const char*> lateName_{""};

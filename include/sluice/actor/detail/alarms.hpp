@@ -49,7 +49,7 @@ public:
 
 private:
     std::map<ExecutorAlarm, Task*> tasks_;  ///< all tasks, in the order of their alarms
-    std::uint64_t added_ = 0;               ///< calls of add(), which make the keys unique
+    std::uint64_t added_ = 0;               ///< number of add() calls; makes the keys unique
 };
 
 }  // namespace sluice::detail

@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far, to be read before an attempt to post, for add().
+    /// The number of notifications so far. Read it before trying to post, and pass it to add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }
@@ -109,7 +109,7 @@ public:
 private:
     // Happens-before edge (proof: docs/algorithms/actors.md): E1 room: wakeOldest -> notifications.
 
-    /// Calls the waker under the lock, so that remove() returns only after the waker.
+    /// Calls the waker under the lock, so that remove() waits for a running waker.
     void wakeOldest(const Guard& guard) noexcept {
         const std::uint32_t before =
             notifications_.load(std::memory_order_relaxed);           // own variable
@@ -128,8 +128,8 @@ private:
     BasicSpinLock<Platform> lock_;
     Wait* oldest_ = nullptr;  ///< guarded by the lock
     Wait* newest_ = nullptr;  ///< guarded by the lock
-    std::size_t waits_ = 0;   ///< from their first add() until end(); guarded by the lock
-    typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
+    std::size_t waits_ = 0;   ///< waits added but not ended; guarded by the lock
+    typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< under the lock
 };
 
 template <class Object, class T>

@@ -114,7 +114,7 @@ public:
         if (late.giveUp()) {
             resume(late.frame_);
         } else {
-            // Waits for the wake-up that another thread has begun.
+            // Another thread is waking this coroutine: resume it when takeWoken() returns it.
             late.isLate_ = true;
             insert(late, TimePoint::max());
         }
@@ -137,7 +137,7 @@ private:
     // Happens-before edge: E1 wake: push -> takeWoken.
 
     void resume(CoroutineFrame& frame) {
-        bool isEnded = true;  // also if the coroutine throws
+        bool isEnded = true;  // stays true if the coroutine throws
         const OnExit count{[&] { count_ -= isEnded ? 1 : 0; }};
         isEnded = frame.resume(frame);
     }
@@ -199,7 +199,7 @@ private:
     const Notify notify_;
     /// The list of woken coroutines, the newest first, linked by nextWoken_.
     typename Platform::template Atomic<Waiting*> woken_{nullptr};
-    Waiting* ready_ = nullptr;  ///< the coroutine that was woken first, of those taken from woken_
+    Waiting* ready_ = nullptr;  ///< coroutines taken from woken_, the first woken one first
     Waiting* earliest_ = nullptr;
     Waiting* latest_ = nullptr;
     std::size_t count_ = 0;  ///< coroutines that have not ended
@@ -247,7 +247,7 @@ protected:
         return true;
     }
 
-    /// Resumes woken and due coroutines, and then fires timers. Returns the number of both.
+    /// Resumes woken and due coroutines, then fires timers. Returns their total number.
     template <class IsOver, class Receive>
     std::size_t fireTimers(IsOver isOver, const Receive& receive) {
         std::size_t count = 0;

@@ -39,8 +39,8 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// Passes the next task of the calling thread to another thread. If the executor has no other
-    /// thread, runs the task. Call beforeWait() before a thread waits for an object.
+    /// Must be called before a thread waits for an object. A ThreadPool passes the thread's next
+    /// task to another thread; a ManualExecutor runs all objects.
     virtual void beforeWait() = 0;
     /// The current time for the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
@@ -61,7 +61,7 @@ public:
     }
 
     /// Marks the calling thread as running a task of an executor. Objects, not executors, create a
-    /// Current, because a shared library may have its own `current_`.
+    /// Current, because each shared library may have its own `current_`.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

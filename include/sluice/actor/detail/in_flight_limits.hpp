@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// Increments a count that is below the limit. A refused call never changes the count, so that no
-/// other call fails because of a refused call. Relaxed: value only.
+/// Increments the count unless it has reached the limit. A refused call never changes the count, so
+/// it cannot make another call fail. Relaxed: value only.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);

@@ -95,7 +95,7 @@ public:
 private:
     struct Node {
         TimePoint deadline{};
-        std::uint64_t insertion = 0;  ///< number of the insertion: smaller for earlier ones
+        std::uint64_t insertion = 0;  ///< insertion number, which orders equal deadlines
         Index index = 0;
 
         [[nodiscard]] bool isBefore(const Node& other) const noexcept {
@@ -104,7 +104,7 @@ private:
         }
     };
 
-    static constexpr std::size_t width = 4;  ///< children of a node, which fit two cache lines
+    static constexpr std::size_t width = 4;  ///< children per node; they fit two cache lines
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
     void put(std::size_t node, const Node& value) noexcept {
@@ -336,7 +336,7 @@ public:
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const Options& options = {}) {
         if (this->isClosed()) {
-            return {};  // an object without an executor has no clock
+            return {};  // without an executor, a pooled object has no clock
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
@@ -396,7 +396,7 @@ protected:
             return 0;
         }
     }
-    /// The earliest deadline of the timers that takeTimers() has applied.
+    /// The earliest deadline, without the timer changes that takeTimers() has not applied yet.
     [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
         if constexpr (hasTimers<Traits>) {
             return timers_.nextDeadline();

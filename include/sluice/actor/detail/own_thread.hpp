@@ -54,7 +54,7 @@ public:
             setupError("one more thread, refused by Windows with this error",
                        static_cast<unsigned>(errno), 0);
         }
-        wchar_t name[16] = L"";  // of UTF-16, which is never longer than UTF-8
+        wchar_t name[16] = L"";  // UTF-16 never has more units than UTF-8
         (void)::MultiByteToWideChar(65001 /* UTF-8 */, 0, options.name, -1, name, 16);
         (void)::SetThreadDescription(thread_, name);
         const bool hasPriority = ::SetThreadPriority(thread_, priorityOf(options)) != 0;
@@ -277,7 +277,7 @@ public:
 
     /// Returns false if the thread was started before, or if the object ended without a thread.
     /// Calls announce(true) before the thread runs. If the system refuses a thread, calls
-    /// announce(false), and the state is idle again.
+    /// announce(false), and the state becomes idle again.
     template <class Announce>
     bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
                const Announce& announce) {
@@ -358,7 +358,7 @@ private:
     }
 
     typename Platform::template Atomic<State> state_{State::idle};
-    Wait changed_;      ///< notified of each new state
+    Wait changed_;      ///< notified when the state changes
     OwnThread thread_;  ///< used only by the thread that has set the state to starting or joining
 };
 

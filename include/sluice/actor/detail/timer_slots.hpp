@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// The timers of one object, at most Count at a time. Any thread may start and cancel timers; only
-/// the owner thread fires timers. A thread preempted in arm() occupies only its own slot.
+/// At most Count timers of one object. Any thread starts and cancels timers; only the owner fires
+/// them. Lock-free: a thread preempted in arm() or cancel() blocks only its timer's slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -28,7 +28,7 @@ public:
     TimerSlots(const TimerSlots&) = delete;
     TimerSlots& operator=(const TimerSlots&) = delete;
     ~TimerSlots() {
-        free_.takeAll();  // so no destructor of a message starts a timer
+        free_.takeAll();  // a message destructor can then start no timer
         for (Slot& slot : slots_) {
             // Relaxed: own variable.
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
@@ -55,7 +55,7 @@ public:
         }};
         slot.entry.construct(std::forward<Args>(args)...);
         isConstructed = true;
-        // Relaxed: own variable, by E1.
+        // Relaxed: own variable; published by E1.
         const CounterWord generation = slot.word.load(std::memory_order_relaxed) / oneGeneration;
         slot.word.store(generation * oneGeneration | armed | listed, std::memory_order_relaxed);
         list(index);
@@ -184,11 +184,11 @@ private:
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
         const CounterWord next = (word / oneGeneration + 1) * oneGeneration;
-        return (next != 0 ? next : oneGeneration) | vacant;  // 0 is that of an empty Timer
+        return (next != 0 ? next : oneGeneration) | vacant;  // generation 0: empty Timer
     }
 
-    /// Returns false if the slot has another state. Relaxed: value only, because the exchange
-    /// continues the release sequence of E2.
+    /// Returns false if the slot has another state. Relaxed: value only; the exchange continues
+    /// E2's release sequence.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);

@@ -50,7 +50,7 @@ struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
         hasSource = 1,  ///< a spdlog::source_loc precedes the text
-        ownTime = 2,    ///< the time was not read in this call, and is printed as it is
+        ownTime = 2,    ///< printed unchanged, even if it is earlier than the previous line's time
         hasNoTime = 4,  ///< the printed time is computed from the stamp
         flushes = 8,    ///< the sinks are flushed after this record
         hasFields = 16  ///< the parts of a FieldWriter precede everything else
@@ -64,8 +64,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The longest delay between a clock reading and its line. If a line is earlier than the previous
-/// line by less than this limit, the line is printed with the time of the previous line.
+/// The assumed maximum delay between reading a time and printing it. If a line is earlier than the
+/// previous line by less than this delay, it shows the previous line's time.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
@@ -113,7 +113,7 @@ private:
 };
 
 /// The data of the calling thread for its records: thread number, context, and fields of the
-/// present call. Shared by all shared libraries. CallerState has no destructor, so that
+/// current call. All shared libraries use the same object. It has no destructor, so that
 /// thread-local destructors can log.
 class CallerState {
 public:
@@ -122,12 +122,12 @@ public:
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
 
-    /// The flags of a record that is printed with `time`. The caller has chosen `time` if the
-    /// record is in a backtrace, or if `time` is before the thread's last call.
+    /// Returns the flags of a record with `time`. Sets ownTime if `time` is earlier than the
+    /// thread's previous time, or if the record is in a backtrace.
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
-            // If `time` is much earlier than last_, the clock may have been set.
+            // If `time` is much earlier, the clock may have been set back, so last_ follows.
             own.last_ = time < own.last_ - longestDelay ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }
@@ -159,7 +159,7 @@ public:
         return state().isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
     }
 
-    /// Set while the thread writes a backtrace, whose lines from earlier calls have no context.
+    /// Omits the context while the thread writes a backtrace, whose lines are from earlier calls.
     static void setTracing(bool isTracing) noexcept {
         changed(std::exchange(state().isTracing_, isTracing));
     }

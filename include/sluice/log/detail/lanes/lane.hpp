@@ -47,8 +47,8 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The start of a record. The user's head follows, and then the payload or the address of a
-/// LargePayload, each at a multiple of 8 bytes.
+/// The header of a record in a lane. The user's head and the payload, or the address of its
+/// LargePayload, follow it. Each part is aligned to 8 bytes.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
@@ -83,7 +83,7 @@ template <class Head>
 struct Record {
     Stamp stamp;
     const Head& head;
-    const std::byte* payload;  ///< at a multiple of 8
+    const std::byte* payload;  ///< aligned to 8 bytes
     std::size_t size;
 };
 
@@ -106,7 +106,7 @@ inline void freeBlockOf(const std::byte* record, std::size_t headSize) noexcept 
     }
 }
 
-// ---- Numbers of a lane
+// ---- Limits and counts of a lane
 
 struct LaneLimits {
     std::size_t messages;
@@ -115,7 +115,7 @@ struct LaneLimits {
 };
 
 struct RecordSize {
-    std::size_t footprint;  ///< bytes in the lane, with the frame
+    std::size_t footprint;  ///< bytes in the lane, including the RecordFrame
     bool isLarge;           ///< the payload is a LargePayload
 };
 
@@ -126,7 +126,7 @@ struct Occupancy {
 
 struct LaneCounts {
     std::uint64_t logged = 0;    ///< accepted
-    std::uint64_t rejected = 0;  ///< not accepted because there was no room
+    std::uint64_t rejected = 0;  ///< refused: lane full or memory exhausted
     std::uint64_t dropped = 0;   ///< accepted, then evicted by later records
 
     LaneCounts& operator+=(const LaneCounts& other) noexcept {
@@ -175,9 +175,9 @@ private:
         }
     }
 
-    Number messages_;  ///< most records in a lane at a poll
-    Number bytes_;     ///< most bytes in a lane at a poll
-    Number stalls_;    ///< records that two successive polls found announced
+    Number messages_;  ///< most records that a poll found in a lane
+    Number bytes_;     ///< most bytes that a poll found in a lane
+    Number stalls_;    ///< posts that two successive polls found unfinished
 };
 
 /// The state of the eviction lock, which protects the oldest records of a lane.
@@ -189,11 +189,13 @@ enum class EvictionState : unsigned char {
 
 // ---- The lane
 
-/// A byte ring that carries the records of one thread, its owner, in stamp order to the back end.
+/// A byte ring that carries one thread's records to the back end in stamp order. A post announces,
+/// stamps and publishes its record.
 ///
-/// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
-/// end", and any thread the others. A post to a lane with free space is wait-free. The eviction
-/// lock is held while a record is evicted or a few records are copied.
+/// Thread safety: only the thread that owns the lane may call the members under "Owner". One thread
+/// at a time may call the members under "Back end"; any thread may call the others. A post to a
+/// lane with free space is wait-free. The eviction lock is held only while a few records are
+/// evicted or copied.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice as many bytes,
 /// because records are contiguous. An empty lane restarts at the ring's beginning, so a thread that
@@ -209,7 +211,7 @@ class RecordLane {
 public:
     static constexpr std::uint64_t announced = 1;
 
-    /// The number of bytes between two checks whether the lane is empty.
+    /// The number of bytes between two attempts to restart at the ring's beginning.
     static constexpr std::size_t step = 8192;
 
     RecordLane(const LaneLimits& limits, const ThreadInfo& info)
@@ -244,15 +246,15 @@ public:
         return ring_.get() + (tail & mask_);
     }
 
-    /// Like reserve(footprint), but also limits the number of large records.
+    /// Like reserve(footprint), but also returns null while the lane holds another large record.
     std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
         const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps and publishes the record, which is otherwise complete. Returns the stamp, or
-    /// endOfTime if the queue was closed and nothing was published.
+    /// Stamps a filled record, publishes it, and returns the stamp. If the queue is closed, returns
+    /// endOfTime without publishing.
     Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         const std::uint64_t word = word_.load(std::memory_order_relaxed);  // own variable
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);  // own variable
@@ -290,8 +292,8 @@ public:
         return mayEvict;
     }
 
-    /// Sleeps until half of the lane is free and fits() returns true. Also returns when `closed` is
-    /// set, or at `until`. A wake-up per freed record would cost more than the record.
+    /// Waits until half of the lane is free and fits() returns true, until `closed` is set, or
+    /// until the deadline. Waking the owner for each freed record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         const auto ready = [&]() noexcept {
@@ -308,7 +310,7 @@ public:
         static_cast<void>(room_.waitUntil(ready, until));
     }
 
-    /// Withdraws the announcement of a post that a signal handler interrupts to end the program.
+    /// Cancels the announcement of an interrupted post that will never continue.
     void withdraw() noexcept {
         // Relaxed: own variable.
         word_.store(word_.load(std::memory_order_relaxed) & ~announced, std::memory_order_relaxed);
@@ -383,14 +385,14 @@ public:
 
     // ---- When no thread uses the lane
 
-    /// Empties the lane in a forked child, because the parent writes all its records, even an
-    /// announced one. `isOthers` is true if the child lacks the owner.
+    /// Empties the lane in a forked child; the parent writes the records, even an announced one. If
+    /// `isOthers` is true, the owner does not exist in the child.
     void resetInChild(bool isOthers) noexcept {
         marks_.reset();
         left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // not shared yet
         withdraw();
         release(EvictionGuard(this), tail(), published());
-        tailLimit_ = 0;  // so that the next record reads the released position again
+        tailLimit_ = 0;  // the next post must read the released position again
     }
 
     void freeRing() noexcept {
@@ -410,7 +412,7 @@ public:
         return word_.load(std::memory_order_relaxed) >> 1U;  // value only
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // Both numbers only grow, so reading the released one first avoids a negative difference.
+        // All counts only grow, so reading the released counts first avoids negative differences.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3 reuse
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3 reuse
         return {static_cast<std::size_t>(published() - count),
@@ -434,8 +436,8 @@ private:
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// Reads the released position and reserves space. While parts of the ring are unused, runs
-    /// once per `step` bytes, so that an empty lane can restart at the ring's beginning.
+    /// Reads the released position and reserves space. Also runs once per `step` bytes while part
+    /// of the ring is unused, so that an empty lane can restart at the ring's beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -484,12 +486,12 @@ private:
     // Written by the owner with each record. Positions count bytes from the lane's creation.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published << 1 | announced
     Atomic<std::uint64_t> tail_{0};                         ///< position of the next record
-    std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()
-    std::uint64_t countLimit_ = 0;   ///< published() at which reserve() takes reserveBeyond()
+    std::uint64_t tailLimit_ = 0;    ///< reserve() calls reserveBeyond() above this position
+    std::uint64_t countLimit_ = 0;   ///< reserve() calls reserveBeyond() at this published()
     std::uint64_t largeBefore_ = 0;  ///< published() after the last large record
     bool isInUse_ = false;           ///< the owner is in a post
 
-    // Seldom written.
+    // Rarely written.
     alignas(cacheLineSize) const LaneLimits limits_;
     const ThreadInfo info_;
     const std::uint64_t mask_;
@@ -502,11 +504,11 @@ private:
     Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
-    // Seldom written by the owner.
+    // Rarely written, by the owner only.
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
     std::uint64_t used_ = 0;  ///< the highest ring offset in use so far
-    BasicPark<Platform, typename Traits::Parker> room_{{0, 0}};  ///< the owner waits here for room
+    BasicPark<Platform, typename Traits::Parker> room_{{0, 0}};  ///< the owner waits here for space
 };
 
 }  // namespace sluice::log::detail

@@ -17,10 +17,10 @@ namespace sluice::log::detail {
 /// The lanes of one queue. A thread owns one or two lanes from its first record until its end.
 /// Empty lanes of ended threads are freed. Threads without their own lane share one lane.
 ///
-/// Thread safety: one thread at a time calls the members under "Back end", and any thread the
-/// others. A spin lock guards the list; its holder neither runs user code nor allocates memory.
+/// Thread safety: one thread at a time may call the members under "Back end"; any thread may call
+/// the others. A spin lock guards the list; its holder neither runs user code nor allocates memory.
 ///
-/// Lifetime: the queue and the owner of each lane use the registry, and the last user frees it.
+/// Lifetime: the queue and the lanes' owners share the registry, and the last of them frees it.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -43,7 +43,7 @@ public:
         Slot* next = nullptr;
         Slot* previous = nullptr;
         bool isKnown = false;  ///< visitNew() has visited it; guarded by lock_
-        LaneCounts former;     ///< those of the parent process; guarded by lock_
+        LaneCounts former;     ///< counts from the parent process; guarded by lock_
     };
 
     struct UnlockShared {
@@ -89,7 +89,7 @@ public:
     Slot& secondOf(Slot& first) {
         if (first.second == nullptr) {
             auto made = std::make_unique<Slot>(*this, limits_, first.info());
-            if (first.second == nullptr) {  // an operator new may log, too
+            if (first.second == nullptr) {  // operator new may have logged and added the lane
                 made->isSecond = true;
                 first.second = made.release();
                 add(*first.second);
@@ -197,7 +197,7 @@ public:
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept { lock_.unlock(); }
 
-    /// resetInChild() must be called in the child, with the list locked.
+    /// Call resetInChild() in a forked child, while the list is locked.
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;
@@ -208,7 +208,7 @@ public:
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own && slot != second;
             if (isOthers && !slot->isSecond && !slot->hasLeft()) {
-                this->dropUser();  // the child does not have this thread; the queue remains a user
+                this->dropUser();  // the owner does not exist in the child
             }
             left += isOthers ? 1 : 0;
             slot->resetInChild(isOthers);
@@ -246,13 +246,13 @@ private:
     const LaneLimits limits_;           ///< limits of each lane
     Atomic<std::uint64_t> version_{0};  ///< written with lock_
 
-    alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the following
+    alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the fields below
     Slot* first_ = nullptr;                              ///< the newest lane of the list
     std::size_t size_ = 0;                               ///< lanes in the list
     LaneCounts gone_;                 ///< counts of lanes that have left the list
     Atomic<std::size_t> leavers_{0};  ///< lanes of `first_` whose owners have ended
 
-    /// The mark of the thread that holds the shared lane, or null.
+    /// Threads::mark() of the thread that has locked the shared lane, or null.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};
     Slot* const shared_;
     Atomic<std::uint64_t> sharedRejected_{0};  // value only

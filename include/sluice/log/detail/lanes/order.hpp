@@ -31,7 +31,7 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// `now` and `before` are the clock readings of this poll and of the last poll.
+    /// `now` and `before` are the clock readings of this poll and the previous poll.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
@@ -57,9 +57,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes all records with stamps below `limit` ready. With `copies`, makes at most `max`
-    /// records ready, and may allocate, because the owner may evict records. If open() returns
-    /// true, a record is ready, and close() must follow.
+    /// Makes the records with stamps below `limit` ready, and returns true if there is one; then
+    /// call close(). With `copies`, which is needed if the owner may evict records, makes copies of
+    /// at most `max` records ready, and may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -201,8 +201,8 @@ public:
     }
 
     /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
-    /// After a restart of the processor's counter, the watermark is endOfTime until each earlier
-    /// post has ended.
+    /// After the processor's counter has restarted, the watermark is endOfTime until all earlier
+    /// posts have ended.
     Stamp poll() {
         freeLeft();
         const Stamp now = Traits::Clock::nowThenLoad();
@@ -229,8 +229,8 @@ public:
         return watermark_;
     }
 
-    /// Implements RecordQueue::emitBefore(). With `copies`, the records are copied first, so that
-    /// their owners can evict records meanwhile. The callbacks must not throw.
+    /// Implements RecordQueue::emitBefore(). With `copies`, emits copies of the records, so that
+    /// posts can evict records during the call. The callbacks must not throw.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         limit = std::min(limit, watermark_);
@@ -258,8 +258,8 @@ public:
         return count;
     }
 
-    /// Returns true if the last poll saw an announced record. A poll after close() that sees no
-    /// announced record has seen the last record.
+    /// Returns true if the last poll saw an announced record. If a poll after close() sees no
+    /// announced record, no further record will arrive.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
     /// Returns true if a stalled thread holds the watermark back.
@@ -366,15 +366,15 @@ private:
 
     Registry& registry_;
     std::vector<Reader> lanes_;
-    std::uint64_t version_ = 0;  ///< of the registry at the last adoptNewLanes()
-    Stamp before_ = 0;           ///< the clock at the last poll
+    std::uint64_t version_ = 0;  ///< the registry's version at the last adoptNewLanes()
+    Stamp before_ = 0;           ///< clock reading of the last poll
     Stamp watermark_ = 0;        ///< result of the last poll
-    bool hasRestarted_ = false;  ///< the clock has restarted, and earlier posts may not have ended
+    bool hasRestarted_ = false;  ///< the clock restarted, and an older post may be unfinished
     bool anyAnnounced_ = false;  ///< see anyAnnounced()
     bool anyStalled_ = false;    ///< see isStalled()
     Marks marks_;
 
-    /// A heap of the open readers that have records, by the stamp of the next one.
+    /// A min-heap of the readers with ready records, keyed by the next record's stamp.
     std::vector<std::pair<Stamp, Reader*>> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
     LargePayload* used_ = nullptr;  ///< large payloads of emitted records

@@ -40,7 +40,7 @@ struct RecordQueueOptions {
 struct RecordQueueTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using FullFence = PortableFence;  ///< if two threads both call heavy(), it orders them
+    using FullFence = PortableFence;  ///< heavy() pairs with heavy() on another thread
     using Parker = DefaultParker;
     using Lock = SpinLock;  ///< guards the list of lanes
 };
@@ -66,13 +66,13 @@ bool evict(const Head& /*head*/) noexcept {
 ///     const Stamp limit = queue.poll();
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { ... });
 ///
-/// Order: if one post returns before another begins, on any thread, its record is emitted first.
+/// Order: if post A returns before post B begins, on any threads, A's record is emitted first.
 ///
 /// Thread safety: any thread may call the members under "Producers" and "Any thread", even in
 /// callbacks and in destructors of thread-local and static objects. One thread at a time may call
 /// the members under "Back end", but not in a callback. Signal handlers must not post. A post is
-/// wait-free while the thread's lane has space. A thread preempted between announcement and
-/// publication delays all later records.
+/// wait-free while the thread's lane has space. A thread preempted during a post delays all later
+/// records.
 ///
 /// Performance: allocates for a thread's first post, and for records larger than a lane. Pause some
 /// microseconds between polls, because each poll takes cache lines from the posting threads.
@@ -108,7 +108,7 @@ public:
         order_.emplace(registry_);
     }
 
-    /// Drops the remaining records. No call may be running; posting threads may outlive the queue.
+    /// Drops the remaining records. No call may be running; threads that posted may live longer.
     ~RecordQueue() {
         order_.reset();
         registry_.abandon();
@@ -168,9 +168,9 @@ public:
         void operator()(const Arguments&... /*arguments*/) const noexcept {}
     };
 
-    /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. After the last record, calls finish() and frees the space of
-    /// the records. Returns the number of records. The callbacks must not throw.
+    /// Calls emit(const Record&), oldest first, for up to `max` records with stamps below both
+    /// `limit` and the watermark. Then calls finish(), frees the records' space, and returns their
+    /// number. The callbacks must not throw.
     template <class Emit, class Finish = Ignore>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
@@ -179,8 +179,8 @@ public:
     }
 
     /// Sleeps until a record can be emitted, until wake(), or until the deadline. Returns true if
-    /// there is work; may return early. While a stalled thread holds the watermark back, the back
-    /// end naps, because the end of a stall wakes no thread.
+    /// there is work; may return early. If a stalled post holds the watermark back, sleeps only 200
+    /// microseconds, because the end of a stall causes no wake-up.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
@@ -188,19 +188,19 @@ public:
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else if (!hasWork() && Platform::Clock::now() < until) {
             letPostsWake(true);     // E7 sleep
-            bool hasSlept = false;  // then the caller polls again
+            bool hasSlept = false;  // returns after one sleep, so that the caller polls
             const auto isOver = [&] { return hasWork() || std::exchange(hasSlept, true); };
             static_cast<void>(events_.waitUntil(isOver, until));  // E7 sleep
         }
         if (isWoken()) {
-            // A plain store would overwrite a second wake() without acquiring its writes.
+            // An exchange, because a plain store could erase a wake() without acquiring its writes.
             woken_.exchange(0, std::memory_order_acquire);  // E9 wake
             return true;
         }
         return hasWork();
     }
 
-    /// Stops wake-ups until the next waitForWork(), which saves each post a fence.
+    /// Stops wake-ups until the next waitForWork(), so that posts need no full fence.
     void expectNoWake() noexcept {
         const Role role(role_, oneBackEnd);
         letPostsWake(false);
@@ -213,7 +213,7 @@ public:
 
     /// Ends the running waitForWork(), or the next one.
     void wake() noexcept {
-        // A plain store would end the release sequence of another wake().
+        // An exchange, because a plain store would end another wake()'s release sequence.
         woken_.exchange(1, std::memory_order_release);  // E9 wake
         events_.notifyAll();
     }
@@ -226,13 +226,13 @@ public:
         return stamp + 1;
     }
 
-    /// Call expectEviction() before posts with Overflow::dropOldest: the back end then copies
-    /// records before emitting them, so that posts can evict them.
+    /// Makes the back end emit copies of records, so that posts can evict records from the lanes.
+    /// Call expectEviction() before the first post with Overflow::dropOldest.
     void expectEviction() noexcept {
-        copies_.store(true, std::memory_order_relaxed);
-    }  // value only
+        copies_.store(true, std::memory_order_relaxed);  // value only
+    }
 
-    /// Withdraws the calling thread's interrupted post when a signal handler ends the program.
+    /// Cancels the calling thread's unfinished post when a signal handler calls exit().
     void withdrawOwnPost() noexcept {
         if (Slot* const own = Threads::find(&registry_, hash_)) {
             own->withdraw();
@@ -242,7 +242,7 @@ public:
         }
     }
 
-    /// Makes later posts, and those that wait for space, return `closed`.
+    /// Makes later and waiting posts return `closed`.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);  // E6 close
         registry_.forEach([](Slot& slot) { slot.wakeOwner(); });
@@ -310,7 +310,7 @@ private:
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// Uses full fences on both sides of a sleep, because sleeps may be as frequent as posts.
+    /// Uses full fences in both posts and sleeps, because sleeps may be as frequent as posts.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -435,7 +435,7 @@ private:
         return attempt;
     }
 
-    /// Posts to the second lane, on a thread without a lane, or inside another post.
+    /// Posts if the record needs a second lane, or if the thread's lane is missing or in use.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
@@ -451,7 +451,7 @@ private:
         return postToShared(head, bytes, policy, write);
     }
 
-    /// Records of all levels share one lock, because two locks could deadlock two threads.
+    /// Uses one shared lane for all levels, because two locks could deadlock two threads.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_.shared();
@@ -506,7 +506,7 @@ private:
     [[nodiscard]] LaneCounts totals() const { return registry_.counts(Ignore()); }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // The totals only grow, so reading `before` first avoids a negative difference.
+        // The totals only grow, so loading `before` first avoids a negative difference.
         const std::uint64_t start = before.load(std::memory_order_acquire);  // E10 reset
         return totals().*count - start;
     }
@@ -526,9 +526,9 @@ private:
         return lane;
     }
 
-    // Read by each post, and seldom written.
+    // Read by each post, but rarely written.
     Registry& registry_;
-    const std::size_t hash_;  ///< of the registry, for ThreadSlots
+    const std::size_t hash_;  ///< the registry's hash for ThreadSlots
     const std::function<bool()> pollHere_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end

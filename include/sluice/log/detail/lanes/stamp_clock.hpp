@@ -23,21 +23,21 @@ namespace log::detail {
 /// A reading of the stamp clock, in ticks of unknown length.
 using Stamp = std::uint64_t;
 
-/// A stamp later than that of each record.
+/// A stamp later than every record's stamp.
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
-/// The monotonic clock that orders the records of all threads. The clock reads the processor's
-/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use
-/// selects the source for the whole process.
+/// The monotonic clock that orders the records of all threads. It reads the processor's counter if
+/// the kernel's clock uses the counter, otherwise CLOCK_MONOTONIC. The first use selects the source
+/// for the whole process.
 ///
-/// C++ does not order clock readings and memory accesses, so each function states its order, which
-/// docs/algorithms/ordered-log.md explains.
+/// C++ does not order clock readings with memory accesses, so each function states its order.
+/// docs/algorithms/ordered-log.md explains these orders.
 ///
 /// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
 /// with CLOCK_MONOTONIC, and 5 to 8 ns more for announceThenNow().
 class StampClock {
 public:
-    /// Writes `value` to `word`, visibly to all threads, and then reads the clock.
+    /// Makes `value` visible to all threads in `word`, and then reads the clock.
     template <class Word>
     static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
@@ -60,8 +60,8 @@ public:
         return ticks;
     }
 
-    /// Waits until any later now() returns more than `stamp`. Does nothing with the counter of
-    /// x86-64, which ticks faster than threads can communicate.
+    /// Waits until any later now() returns more than `stamp`. Returns immediately if the clock is
+    /// the x86-64 counter, which ticks faster than threads can communicate.
     static void waitUntilPast(Stamp stamp) noexcept {
         if (SLUICE_UNLIKELY(!usesCounter() || !counterIsFast)) {
             while (now() <= stamp) {
@@ -115,7 +115,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // Loads an address made from the reading, so that the caller's fence orders the reading.
+        // Makes a load depend on the reading, so that the caller's fence also orders the reading.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -141,7 +141,7 @@ private:
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
         if (shared_.source.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
-            source = found;  // otherwise another thread has chosen first
+            source = found;  // on failure, `source` is another thread's choice
         }
         return source == Source::counter;
     }
@@ -166,7 +166,7 @@ private:
 #endif
     }
 
-    // Separate cache lines, because each log call reads the source.
+    // Alone on its cache lines, because each log call reads the source.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Source> source;
     };

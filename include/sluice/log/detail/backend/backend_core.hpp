@@ -33,8 +33,8 @@ namespace sluice::log::detail {
 ///
 /// With `park`, the worker sleeps until a log call wakes it. At a high rate of records, the worker
 /// takes naps instead, because waking the worker for each record would cost more than the record.
-/// The rate is high while more than `flowStart` records beyond one per `flowGap` have arrived.
-/// Linux prolongs each nap by 50 microseconds.
+/// The rate is high while the records exceed one per `flowGap` by more than `flowStart`. Linux
+/// prolongs each nap by 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -76,22 +76,22 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// The future time that measures the surplus of records: each record adds `flowGap`.
+    /// Lies after now by `flowGap` for each surplus record.
     TimePoint flowUntil_{};
 };
 
-/// A named thread that can be joined with a timeout or detached. For one caller at a time.
+/// A named thread that can be joined with a timeout or detached. Not thread-safe.
 class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. The WorkerThread and the objects of `body` must outlive
-    /// the thread, even after giveUp(). Throws std::system_error if no thread can be started.
+    /// Runs body(errors) on a new thread. The WorkerThread and objects used by `body` must outlive
+    /// the thread, even after giveUp(). Throws std::system_error if no thread can start.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
-        // A signal handler that calls exit() on the worker would wait for the worker.
+        // Blocks signals, because exit() in the worker's signal handler would wait for the worker.
         const sluice::detail::BlockedSignals inherited;
 #if defined(__unix__) || defined(__APPLE__)
         callersSignals_ = inherited.before();
@@ -152,7 +152,7 @@ public:
 #endif
     }
 
-    /// Leaks the handle in a forked child, where the thread does not exist but is joinable.
+    /// Leaks the handle in a forked child, because destroying a joinable thread ends the program.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
@@ -165,7 +165,7 @@ private:
     inline static const spdlog::err_handler noHandler{};
 
     std::unique_ptr<std::thread> thread_;
-    std::future<void> end_;  ///< ready when the thread has destroyed its body
+    std::future<void> end_;  ///< ready after the thread has destroyed `body`
 };
 
 /// The implementation of `backend`: lanes, worker thread, shutdown, fork and crash handling.
@@ -217,7 +217,7 @@ public:
         try {
             static_cast<void>(options_.flush_on_waits && flushAndWait(no_limit));
         } catch (const std::exception&) {
-            return;  // no memory for the request; the record itself flushes later
+            return;  // out of memory: the flush still follows, but without a wait
         }
     }
 
@@ -277,7 +277,7 @@ public:
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
         if (mode() == Mode::none) {
-            // In a forked child that has not logged yet, no log call may restart the worker.
+            // Keeps later log calls of a forked child from starting a worker.
             const Guard guard = pauseWorker(Clock::time_point::max());
             if (mode() == Mode::none) {
                 setMode(Mode::closed);
@@ -290,15 +290,15 @@ public:
             finish();
         }
         if (isOver) {
-            actions_.close();  // also without a worker, in a forked child
+            actions_.close();  // a forked child may have no worker
         } else {
             closeActions();
         }
         return isOver && writer_.isFlushed();
     }
 
-    /// Writes all records at program exit, within `drain_timeout`. Does not wait for an interrupted
-    /// post of the calling thread, nor for a polling thread, which may have ended.
+    /// Writes all records at program exit, within `drain_timeout`. Cancels the calling thread's
+    /// interrupted post, and replaces the polling thread, which may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -314,8 +314,8 @@ public:
         if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In Mode::caller, and on a polling thread, no other thread writes. The loop retries,
-        // because a thread inside a log call may hold records back.
+        // In Mode::caller and on a polling thread, the caller must write the records itself. It
+        // retries, because a post that is still running may delay other records.
         while (mode() == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
@@ -356,8 +356,8 @@ private:
 
     // ---- Batches
 
-    /// Locks the batches for a thread other than the worker, between two chunks of the worker. With
-    /// `clean`, also waits until the sinks are flushed. On timeout, the guard owns no lock.
+    /// Makes the worker pause between two chunks, and locks the batches. With `clean`, also waits
+    /// until the sinks are flushed. On timeout, returns a guard without a lock.
     Guard pauseWorker(Clock::time_point end, bool clean = false) {
         batches_.ask();
         queue_.wake();
@@ -406,7 +406,7 @@ private:
 
     // ---- The worker
 
-    /// The worker's loop. After endWorker(), ends when the watermark has passed `last`.
+    /// The worker's loop. After endWorker(), it ends when all earlier records are written.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -436,7 +436,7 @@ private:
         }
     }
 
-    /// Runs a hook as a batch, so that the hook's log calls do not wait for their own thread.
+    /// Runs a hook inside a BatchScope, so that its log calls do not wait for their own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const BatchScope scope(this);
@@ -460,8 +460,8 @@ private:
         return false;
     }
 
-    /// The worker and the thread that gave up the worker both call closeActions(). The second call
-    /// closes the list, because the worker takes actions until its own call.
+    /// Called by the worker and by the thread that gave up the worker. Only the second call closes
+    /// the list, because the worker takes actions until its own call.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // the first call -> the second
             actions_.close();
@@ -503,7 +503,7 @@ private:
             return false;
         }
         if (writeCounted() == 0) {
-            nap();  // for a thread preempted in a log call
+            nap();  // a post that is still running may delay the records
         }
         return true;
     }
@@ -566,7 +566,7 @@ private:
         forkGuard_ = {};
     }
 
-    /// Ends the back end in the child if the parent's writing thread was in a sink.
+    /// Ends the back end in the child if a thread of the parent may have been inside a sink.
     void resetInChild(bool isHeld) noexcept {
         const bool hadWorker = worker_.isRunning();
         worker_.forget();
@@ -616,20 +616,20 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // Seldom written.
+    // Rarely written.
     const backend_options options_;
     ActionList actions_;
     WorkerThread worker_;
-    Guard forkGuard_;  ///< guard of batches_ during a fork()
+    Guard forkGuard_;  ///< holds batches_ during a fork()
     std::atomic<std::thread::id> pollingThread_{std::this_thread::get_id()};
     std::atomic<std::uint64_t> rescueWanted_{0};  ///< number of beginRescue() calls
-    std::atomic<bool> mayLeave_{false};           ///< the worker ends after the present records
+    std::atomic<bool> mayLeave_{false};           ///< the worker ends after the earlier records
     std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
-    // Written in each batch; batches_ guards writer_ and the polls of the queue.
+    // Written in each batch. batches_ guards writer_ and the back-end calls of queue_.
     alignas(cacheLineSize) BatchLock batches_;
     BatchWriter writer_{batches_, queue_, loggers_, actions_, options_};
-    std::atomic<std::uint64_t> rescueDone_{0};  ///< the rescueWanted_ that a batch has fulfilled
+    std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ before the last full batch
 };
 
 }  // namespace sluice::log::detail

@@ -36,8 +36,8 @@ private:
 /// A back end as seen by fork(), the crash handler and file_sink.
 class RegistryMember {
 public:
-    /// Waits before fork() until the worker has left and flushed the sinks, or until `end`. A sink
-    /// that kept text would write the text in both processes.
+    /// Before fork(), waits until the worker has flushed the sinks and paused, or until `end`.
+    /// Unflushed text of a sink would be written by both processes.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
     /// Locks the lists. Called after hold() of all members, because sinks may use other members.
@@ -68,8 +68,8 @@ private:
 /// The back ends of the process, for fork() and crashes.
 ///
 /// Thread safety: any thread may call any member. The lock also guards the default back end. fork()
-/// holds the lock while it waits for sinks, but no longer than `mostWait`, because a sink may fork,
-/// create a back end, or wait for the forking thread.
+/// holds the lock while it waits for sinks, but only for `mostWait`, because a sink may need the
+/// lock or wait for the forking thread.
 class BackendRegistry {
 public:
     static constexpr std::chrono::seconds mostWait{1};
@@ -97,8 +97,8 @@ public:
         link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);  // E1
     }
 
-    /// Calls visit(member) for each member, without a lock, because handlers of fatal signals call
-    /// forEach(). A signal handler may crash in forEach() while a member is destroyed.
+    /// Calls visit(member) for each member without locking, because handlers of fatal signals call
+    /// forEach(). The handler may crash if another thread destroys a member during the call.
     template <class Visit>
     void forEach(Visit&& visit) {
         // Acquire: E1 list.

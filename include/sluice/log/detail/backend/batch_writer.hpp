@@ -29,7 +29,7 @@ namespace sluice::log::detail {
 /// Passes records to sinks in runs; used by one thread.
 ///
 /// A run has up to 256 successive records with the same sinks. A batch_sink receives the run in one
-/// call; any other sink receives each record in a call. A record that flushes ends its run.
+/// call; any other sink receives each record in a call. A flush request ends the run.
 ///
 /// Errors: exceptions of sinks and formatters go to the logger's error channel. A record that
 /// several sinks refuse counts as lost once.
@@ -37,7 +37,7 @@ class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
 
-    /// If `isAbandoned` is set, no sink is called any more.
+    /// No sink is called after `isAbandoned` is set.
     SinkWriter(LoggerList& loggers, const std::atomic<bool>& isAbandoned)
         : loggers_(loggers), isAbandoned_(isAbandoned) {
         run_.reserve(longestRun);
@@ -82,10 +82,10 @@ public:
             run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
             endRun();
         });
-        lost_ = lost;  // the line itself is not a record
+        lost_ = lost;  // a lost notice is not a lost record
     }
 
-    /// Returns the number of records lost in ended runs since the last call.
+    /// Returns how many records were lost since the last call, in runs that have ended.
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
     void endRun() noexcept {
@@ -172,7 +172,7 @@ private:
         return true;
     }
 
-    /// Reads the parts of a record before its text, and returns their size.
+    /// Reads the source location, and returns the size of the parts before the text.
     [[gnu::noinline]] static std::size_t
     readSource(const RecordHead& head, const std::byte* payload, Message& message) noexcept {
         std::size_t skipped = sizeOfFields(head, payload);
@@ -196,7 +196,7 @@ private:
             isPrinted = true;
         });
         if (!isPrinted) {
-            text_.resize(begin);  // it shrinks, so it cannot throw
+            text_.resize(begin);  // shrinking cannot throw
         }
         return isPrinted;
     }
@@ -224,8 +224,8 @@ private:
         }
     }
 
-    /// Prints the fields behind the newest message's text, and keeps them for formatters. If memory
-    /// is exhausted, the message lacks its fields.
+    /// Appends the fields to the newest message's text, and keeps them for formatters. If memory is
+    /// exhausted, the message lacks its fields.
     [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
@@ -247,7 +247,7 @@ private:
             printFields(fields, text_);
         });
         if (!isAdded) {
-            text_.resize(end);  // it shrinks, so it cannot throw
+            text_.resize(end);  // shrinking cannot throw
             return;
         }
         if (head.site == nullptr) {
@@ -350,8 +350,8 @@ public:
         }
     }
 
-    /// Returns the time of a stamp, but at most the time of the last adjust(), because stamps from
-    /// before a restart of the stamp clock may be larger.
+    /// Returns the time of a stamp, but at most the time of the last adjust(). Only a stamp from
+    /// before a restart of the stamp clock exceeds this limit.
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
@@ -380,11 +380,11 @@ private:
 
     Moment first_;            ///< the first adjust()
     Moment now_;              ///< the last adjust()
-    time_point last_;         ///< the latest printed time, at most that of adjust()
-    double ticksLength_ = 0;  ///< printed ticks per stamp tick
+    time_point last_;         ///< the latest printed time, but at most now_.wall
+    double ticksLength_ = 0;  ///< ticks of time_point per stamp tick
 };
 
-/// The mutex of the batches. The holder writes most of the time, so others must ask for the lock.
+/// The mutex that guards batches. The worker usually holds it, so other threads must ask for it.
 class BatchLock {
 public:
     using Guard = std::unique_lock<std::mutex>;
@@ -424,7 +424,7 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
     using Guard = BatchLock::Guard;
 
-    /// Whether batch sinks write after each batch, or only after `write_interval`.
+    /// When batch sinks write: after each batch, or at most once per `write_interval`.
     enum class Writing : unsigned char { always, whenDue };
 
     /// The action that flushes the sinks of all loggers, after all earlier records.
@@ -459,8 +459,8 @@ public:
     }
 
     /// Writes the records and runs the actions before the watermark, and returns the watermark.
-    /// Returns 0 at `end` or after bad_alloc, but all records that have left their lanes are
-    /// written.
+    /// Returns 0 if `end` is reached or memory is exhausted; records already taken from the lanes
+    /// are written even then.
     Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept try {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
@@ -468,7 +468,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // Leaves the actions to a later batch, because an action may be newer than the poll.
+            // Runs no action in this batch, because an action may be newer than the poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -478,7 +478,7 @@ public:
                 actions_.takeBefore(next + 1, [&](OrderedAction& action) {
                     endBatch();
                     action.run();
-                    endBatch();  // a later action may end a logger and its sinks
+                    endBatch();  // the next action may destroy a logger and its sinks
                 });
             }
         }
@@ -505,7 +505,7 @@ public:
         }
     }
 
-    /// Returns true if the sinks are flushed since their last record or notice.
+    /// Returns true if no record or notice was written after the last flush of all sinks.
     bool isClean() const noexcept { return isClean_; }
 
     TimePoint begun() const noexcept { return begun_; }
@@ -568,7 +568,7 @@ public:
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The numbers of records that all sinks accepted or that a sink refused. Relaxed: value only.
+    /// Records that all sinks accepted, and records that any sink refused. Relaxed: value only.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
@@ -578,12 +578,12 @@ private:
     // Happens-before edge: E1 flush: wantFlush -> carryOutFlushes.
 
     // After each chunk of records, a batch frees memory, checks for abandon() and lets waiting
-    // threads write. Slow sinks have shorter chunks.
+    // threads write. Chunks are shorter for slow sinks.
     static constexpr std::size_t longestChunk = 1024;
     static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
 
-    /// Prevents overflow in sums of a time and an interval.
+    /// Longer intervals are reduced to this value, so that adding one to a time does not overflow.
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
@@ -657,8 +657,8 @@ private:
         flushesDone_ = isDone ? wanted : flushesDone_;
     }
 
-    /// Returns false if the logger's flush must wait. A taken request keeps its stamp, so that
-    /// later requests cannot delay the flush.
+    /// Returns false if the flush must wait for earlier records. A request that was taken keeps its
+    /// stamp, so that later requests cannot delay it.
     bool flushIfWanted(LoggerState& logger, Stamp limit) noexcept {
         for (;;) {
             if (logger.flushTaken == 0) {
@@ -678,8 +678,8 @@ private:
 
     // ---- Drop notices: the lines "N records dropped" and on_drop
 
-    /// If records were dropped and the interval has passed, schedules notices that follow all
-    /// earlier records.
+    /// Checks for dropped records once per interval. A later batch writes the notices, after all
+    /// records that were posted before the check.
     void checkForDrops(Stamp limit) noexcept {
         if (noticeAfter_ != 0) {
             if (limit > noticeAfter_) {
@@ -744,19 +744,19 @@ private:
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
     std::uint64_t reportedLost_ = 0;  ///< lost() at the last flushSinks()
-    bool isFlushed_ = true;           ///< finish() has flushed all sinks without an error
+    bool isFlushed_ = true;           ///< result of flushSinks() in finish()
 
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
-    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was left
+    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was pending
 
     const backend_options& options_;
     const bool hasNotices_;  ///< whether lines are written
     const std::chrono::nanoseconds noticeInterval_;
-    TimePoint noticeDue_{};  ///< the earliest time of the next check
-    Stamp noticeAfter_ = 0;  ///< notices follow this stamp; 0: none is due
+    TimePoint noticeDue_{};  ///< earliest time of the next check
+    Stamp noticeAfter_ = 0;  ///< stamp that pending notices follow; 0: none pending
 
     const std::chrono::nanoseconds writeInterval_;
-    TimePoint writeDue_{};  ///< the next write of the batch sinks
+    TimePoint writeDue_{};  ///< when batch sinks may write next
     TimePoint idleFlushDue_{};
 };
 

@@ -50,7 +50,7 @@ struct FormatterChange final : OrderedAction {
     }
 
     /// Sets the formatter even if the back end has ended, because the sink may outlive the back
-    /// end. A sink that itself ends the back end keeps the old formatter, because its lock is held.
+    /// end. Does nothing in a batch, because a sink that ends the back end may hold its own lock.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -129,8 +129,8 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// Leaks the actions in a forked child, because threads of the parent may have been using their
-    /// objects. New formatters stay in the list for the child's sinks.
+    /// In a forked child, leaks the actions, whose objects other threads may have been using during
+    /// fork(). Keeps new formatters in the list for the child's sinks.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
@@ -166,7 +166,7 @@ private:
         }
     }
 
-    std::mutex mutex_;  ///< guards the following
+    std::mutex mutex_;  ///< guards the fields below
     std::unique_ptr<OrderedAction> first_;
     OrderedAction* last_ = nullptr;
     bool isClosed_ = false;
@@ -224,7 +224,7 @@ public:
     /// retire() is called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Returns true after abandon(), when records may remain in the lanes.
+    /// Returns true after abandon(). The lanes may then still hold records.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
@@ -241,7 +241,7 @@ protected:
     /// The threads that write batches.
     enum class Mode : unsigned char {
         worker,  ///< the worker, or the polling thread
-        none,    ///< no thread: the next log call in a forked child starts a worker
+        none,    ///< no thread yet: a forked child's next log call starts a worker
         caller,  ///< each logging thread, because the worker has left
         closed   ///< no thread: records are rejected
     };
@@ -272,22 +272,22 @@ protected:
 
     // Read by each post.
     std::atomic<Mode> mode_{Mode::worker};
-    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by threads that post too late
+    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by posts after the end
     Records queue_;
 
-    // Seldom written.
+    // Rarely written.
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// A logger's registration at a back end. Ending a registration is an action, which destroys the
-/// logger's state after the last record that points to the state.
+/// A logger's registration at a back end. An action ends the registration, so that the logger's
+/// state outlives all records that point to it.
 ///
 /// Thread safety: as for a standard container.
 class LoggerHandle {
 public:
     ~LoggerHandle() { end(); }
 
-    /// Registers the logger in place of the former registration.
+    /// Registers the logger, and ends its former registration.
     void renew(const std::shared_ptr<Frontend>& frontend, std::unique_ptr<LoggerState> state) {
         if (state->policy == Overflow::dropOldest) {
             frontend->records().expectEviction();

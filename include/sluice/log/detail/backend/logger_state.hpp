@@ -61,8 +61,8 @@ public:
         }
     }
 
-    /// Calls an error handler unless one is running, because a handler that logs after the end of
-    /// its back end would call itself forever.
+    /// Calls an error handler, unless this thread is already in one. Otherwise, a handler that logs
+    /// to an ended back end would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         if (!isHandling_) {
@@ -86,7 +86,7 @@ private:
     [[gnu::visibility("default")]] inline static thread_local bool isHandling_ = false;
 
     const std::string name_;
-    mutable std::mutex mutex_;         ///< guards the following
+    mutable std::mutex mutex_;         ///< guards the fields below
     const spdlog::err_handler* live_;  ///< the logger's handler; null after release()
     spdlog::err_handler kept_;         ///< the copy that release() made
 };
@@ -144,7 +144,7 @@ public:
     /// Counts the records of one level that were rejected by a full lane or evicted.
     struct Missing {
         std::atomic<std::uint64_t> count{0};
-        std::uint64_t reported = 0;  ///< those in notices; written by the back end
+        std::uint64_t reported = 0;  ///< records in earlier notices; written by the back end
 
         /// The number of records that no notice has reported.
         std::uint64_t unreported() const noexcept {
@@ -172,10 +172,10 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger. With `hasRecords`, destroys only its sinks, because a post that
-    /// evicts a record reads the policy of the record's logger.
+    /// Destroys an ended logger. With `hasRecords`, destroys only the sinks, because a post that
+    /// evicts one of the logger's records reads the logger's policy.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
-        std::unique_ptr<LoggerState> ended;  // destroyed without the lock, like the sinks
+        std::unique_ptr<LoggerState> ended;  // destroyed after the lock is released, like `sinks`
         std::vector<SinkEntry> sinks;
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto found = std::find_if(loggers_.begin(), loggers_.end(),
@@ -254,7 +254,7 @@ private:
         return index < loggers_.size() ? loggers_[index].get() : nullptr;
     }
 
-    std::mutex mutex_;  ///< guards the following
+    std::mutex mutex_;  ///< guards the fields below
     std::vector<std::unique_ptr<LoggerState>> loggers_;
 };
 

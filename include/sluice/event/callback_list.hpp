@@ -43,8 +43,8 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use a callback list for one kind of event, EventDispatcher for lists that are found by a key,
-/// and EventQueue if callbacks run later or on another thread.
+/// Use a callback list for one kind of event, EventDispatcher if a key selects the callbacks, and
+/// EventQueue if callbacks run later or on another thread.
 ///
 /// Order: a call visits the callbacks that are in the list when the call begins, except callbacks
 /// that are removed before their turn. A call may miss a removal by another thread.
@@ -53,11 +53,10 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
 /// and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. The
-/// last of the running calls destroys a callback that was removed during the calls. The destruction
-/// waits for a later call or removal if the list destroyed other callbacks in the last 0.2 ms. A
-/// callback may destroy its own list: the call then ends after this callback and destroys all
-/// callbacks.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
+/// Otherwise, the last running call destroys it, or a later call or removal if the list destroyed
+/// other callbacks less than 0.2 ms ago. A callback may destroy its own list: the call then ends
+/// after this callback and destroys all callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -101,7 +100,7 @@ public:
         return *this;
     }
     ~CallbackList() {
-        // A loop, because destructors of callbacks may add callbacks. Relaxed: not shared.
+        // Repeats, because destructors of callbacks may add callbacks. Relaxed: not shared.
         while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
             ended->end();
         }
@@ -156,7 +155,7 @@ public:
     }
 
     /// Removes a callback and waits until it has been destroyed. Inside a call of this list, waits
-    /// only for other threads; the list's last call on this thread destroys the callback. If the
+    /// only for other threads; the outermost call on this thread then destroys the callback. If the
     /// callback was removed before, waits for its destruction and returns false. Two callbacks that
     /// wait for each other deadlock.
     bool removeAndWait(const Handle& handle) {
@@ -209,8 +208,8 @@ public:
         callAll(args...);
     }
 
-    /// Called by dispatchers with their copies of the arguments. Inlined, because a real call takes
-    /// a quarter more instructions per callback.
+    /// For dispatchers, which pass their own copies of the arguments. Inlined, because a function
+    /// call would take a quarter more instructions per callback.
     SLUICE_ALWAYS_INLINE void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -265,7 +264,7 @@ private:
         }
         const detail::Call<Threading> call(*own);
         const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2 newest
-        // From here on, does not use this list, because a callback may destroy it.
+        // The loop uses only the core, because a callback may destroy the list.
         for (Node* node = own->first(); node != nullptr;
              node = node->next.load(std::memory_order_acquire)) {  // E1 link
             if (node->isPartOf(newest) && !visit(*node)) {
@@ -285,7 +284,7 @@ private:
         }
     }
 
-    /// Adds the callback in front of the node that findAfter(core) returns, or at the end for null.
+    /// Adds the callback in front of the node that findAfter(core) returns; null means the end.
     template <class C, class FindAfter>
     Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
         if (detail::isNull(callback)) {
@@ -315,7 +314,7 @@ private:
 
     Atomic<Core*> core_{nullptr};  // null until the first callback is added
 
-    // The newest serial number, under the name that programs for eventpp use.
+    // The newest serial number. Programs written for eventpp rely on its name.
     // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<unsigned> currentCounter{0};
 };
@@ -364,7 +363,7 @@ public:
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);  // by E1
     }
 
-    // The other members of std::weak_ptr; std::owner_less<> of libstdc++ uses owner_before().
+    // The other members of std::weak_ptr. libstdc++'s std::owner_less<> calls owner_before().
 
     template <class Other>
     bool owner_before(  // NOLINT(readability-identifier-naming)
@@ -458,7 +457,7 @@ struct CallbackNode : Retired {
     }
 };
 
-/// The nodes of a list, which running calls keep alive.
+/// Owns the nodes of a list. Running calls keep the core alive.
 template <class Callback, class Threading>
 class CallbackCore : public RetireList<Threading> {
     using Node = CallbackNode<Callback, Threading>;
@@ -511,7 +510,7 @@ public:
     }
 
     bool removeAndWait(const Handle& handle) noexcept {
-        const Handle kept = handle;  // the handle may be destroyed with the callback
+        const Handle kept = handle;  // a copy, because the callback may own `handle`
         Node* const node = kept.node_;
         const bool isOwnCall = this->readers.isInside();
         bool isRemoved = false;
@@ -521,7 +520,7 @@ public:
             if (isRemoved) {
                 unlink(*node);
                 if (isOwnCall) {
-                    this->add(guard, *node);  // freed by this thread's last call of the list
+                    this->add(guard, *node);  // freed by this thread's outermost call
                     this->makeDue(guard);
                 }
             }
@@ -564,7 +563,7 @@ public:
     }
 
 private:
-    /// Links the node in front of `after`, or at the end for null. Not inlined into each publish().
+    /// Links the node before `after`, or last for null. Not inlined, so that publish() is small.
     [[gnu::noinline]] void link(Node& node, Counter& newest, Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
@@ -587,7 +586,7 @@ private:
 
     /// Unlinks all nodes, and frees them together when no call uses them.
     [[gnu::noinline]] void retireAll(const Guard& guard) noexcept {
-        // Unlinked nodes keep their `next`. Relaxed: under the lock.
+        // The nodes keep their `next`, which running calls follow. Relaxed: under the lock.
         for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
              node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);
@@ -600,7 +599,7 @@ private:
 
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
-        // A node that another thread removes concurrently may be freed later.
+        // This node may be freed before a node that another thread removes concurrently.
         if (!this->hasAny() && !isInside && this->readers.isAlone()) {
             Freeing::free(node);
             return;
@@ -636,7 +635,7 @@ private:
         this->drop();
     }
 
-    /// At wrap-around all callbacks receive serial 1, so running calls also call the new callback.
+    /// On overflow, all callbacks receive serial 1, so running calls also call the new callback.
     unsigned nextSerial(Counter& newest) noexcept {
         unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // under the lock
         if (!Node::isListed(serial)) {

@@ -19,8 +19,9 @@ class DispatcherBase;
 ///     dispatcher.appendListener(3, [](const std::string& text) { ... });
 ///     dispatcher.dispatch(3, "hello");
 ///
-/// Use a dispatcher if listeners ask for particular events, such as message types or topics. Use
-/// CallbackList for one kind of event, and EventQueue if listeners run later or on another thread.
+/// Use a dispatcher if listeners subscribe to particular events, such as message types or topics.
+/// Use CallbackList for one kind of event, and EventQueue if listeners run later or on another
+/// thread.
 ///
 /// Order, thread safety, lifetime and errors are those of CallbackList. A mixin's hook must not
 /// destroy the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
@@ -44,7 +45,7 @@ public:
 
 namespace detail {
 
-/// The base of EventDispatcher and EventQueue. `MixinRoot` is the class below the mixins.
+/// The base of EventDispatcher and EventQueue. The mixins derive from `MixinRoot`.
 template <class EventType, class Prototype, class Policies, class MixinRoot>
 class DispatcherBase {
     static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
@@ -66,7 +67,7 @@ protected:
     template <class T>
     using Unconverted =
         std::conditional_t<std::is_reference_v<T> || std::is_scalar_v<T>, T, const T&>;
-    /// True for arguments that are copied before the event is found: numbers and named objects.
+    /// True if A fits Unconverted<T>: scalars for scalars, and lvalues of the same type.
     template <class A, class T>
     static constexpr bool isUnconverted =
         (std::is_scalar_v<std::remove_reference_t<A>> && std::is_scalar_v<std::decay_t<T>>) ||
@@ -147,7 +148,7 @@ public:
     }
 
 protected:
-    /// Called by queues, with an event and arguments that the queue keeps.
+    /// For queues, which own the event and the arguments.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);

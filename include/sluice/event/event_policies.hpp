@@ -133,8 +133,8 @@ struct ArgumentPassingExcludeEvent {
 
 struct DefaultPolicies {};
 
-/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
-/// Destructors of listeners and queued events must not use mixins, which are destroyed first.
+/// A dispatcher derives from the first mixin, and each mixin derives from the next one. Destructors
+/// of listeners and queued events must not use mixins, because mixins are destroyed first.
 template <template <class> class... Mixins>
 struct MixinList {};
 

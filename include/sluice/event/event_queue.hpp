@@ -135,10 +135,10 @@ public:
         });
     }
 
-    // A template, so that derived classes may add an enqueue() without arguments. The int parameter
-    // keeps &enqueue<First, A...> from naming this template.
+    // This overload is a template, so that derived classes may add an enqueue() without arguments.
+    // Its int parameter excludes it from &enqueue<First, A...>.
     template <int = 0>
-    bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
+    bool enqueue(...) = delete;  // pass the prototype's arguments, alone or after the event
 
     // ---- Consumers. Any number of threads may consume; each event is passed to one thread.
 
@@ -159,7 +159,7 @@ public:
         bool any = false;
         Batch events(this->store_, Amount::all);
         while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
-               events.hasNext()) {  // again, because the predicate may have destroyed the queue
+               events.hasNext()) {  // false if the predicate has destroyed the queue
             any = true;
             this->dispatchFront(events);
         }
@@ -167,7 +167,7 @@ public:
     }
 
     /// Copies the first event without removing it. Returns false if the queue is empty. Consumers
-    /// wait until the copy ends. The copy itself must not take events out of the queue.
+    /// wait until the copy ends. The event's copy assignment must not take events out of the queue.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "

@@ -7,13 +7,13 @@
 
 namespace sluice {
 
-/// The limits of an EventQueue, which has none by default.
+/// The limits of an EventQueue. By default, the number of events is unlimited.
 struct EventQueueOptions {
-    /// The maximum number of queued events; at least 1. Events that processIf() or an exception
-    /// leaves in the queue, and events that peekEvent() copies, may exceed the limit.
+    /// The maximum number of queued events; at least 1. Events that processIf() keeps, an exception
+    /// puts back or peekEvent() copies may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// After its last event, a queue with more than keptBytes of memory frees its spare memory.
+    /// When the queue becomes empty, it frees its memory if it has more than this many bytes.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 

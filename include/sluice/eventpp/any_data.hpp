@@ -14,7 +14,7 @@ namespace detail {
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
-    void (*moveConstruct)(void* to, void* from) noexcept;  // null on the heap: the pointer moves
+    void (*moveConstruct)(void* to, void* from) noexcept;  // null if onHeap: the pointer moves
     void (*destroy)(void* object) noexcept;
 };
 
@@ -70,7 +70,7 @@ class AnyData {
     static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
 
 public:
-    /// Copies or moves the object in. Implicit, so that dispatch() accepts objects.
+    /// Copies or moves `object` into the AnyData. Implicit, so that dispatch() accepts any object.
     template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
     AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
         using Object = Bare<T>;
@@ -87,8 +87,8 @@ public:
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
-            AnyData taken(std::move(other));  // first, because the old object may own `other`
-            AnyData old(std::move(*this));    // last, because the old object may own this AnyData
+            AnyData taken(std::move(other));  // first: the old object may own `other`
+            AnyData old(std::move(*this));    // destroyed last: it may own this AnyData
             destroy();
             take(taken);
         }

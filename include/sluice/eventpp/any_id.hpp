@@ -27,8 +27,9 @@ struct EmptyAnyStorage {
 /// equal if digest and Storage are equal. A Storage without == is not compared for equality, and a
 /// Storage without < is not compared for order.
 ///
-/// With the default EmptyAnyStorage, values with one digest are the same event, such as 3 and 3L.
-/// For untrusted identifiers, choose a Storage that compares values, such as std::variant<int, X>.
+/// With the default EmptyAnyStorage, values with equal digests, such as 3 and 3L, are the same
+/// event. For untrusted identifiers, choose a Storage that compares values, such as
+/// std::variant<int, X>.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
     template <class T>

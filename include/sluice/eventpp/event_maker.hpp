@@ -17,7 +17,7 @@
 
 #include <utility>
 
-// Macros put arguments where the language allows no parentheses around them.
+// The macros use arguments in places where the language does not allow parentheses.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 
 #define EVENTPP_MAKE_EVENT(Class, Base, baseArgs, ...)                                             \

@@ -93,8 +93,8 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The index of `Prototype` in the list. If the list lacks `Prototype`, the index of the first
-    /// prototype whose arguments `Prototype` accepts.
+    /// Returns the index of `Prototype`. If the list lacks `Prototype`, returns the index of the
+    /// first prototype whose arguments `Prototype` accepts.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});
@@ -203,7 +203,7 @@ public:
         return *this;
     }
     ~HeterCallbackList() {
-        // A loop, because callbacks' destructors may add callbacks.
+        // Repeats, because destructors of callbacks may add callbacks.
         while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);

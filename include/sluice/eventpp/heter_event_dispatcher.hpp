@@ -11,8 +11,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the mixins, or
-/// void for HeterDispatcherBase itself.
+/// The base of HeterEventDispatcher and HeterEventQueue. The mixins derive from `Root`; void stands
+/// for HeterDispatcherBase.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
     : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {

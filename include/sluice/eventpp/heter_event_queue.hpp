@@ -82,8 +82,8 @@ public:
     }
 
     /// Dispatches the events for which predicate(args...) is true; the others stay in front of
-    /// later events. Only events of the first prototype whose arguments the predicate accepts are
-    /// tested. If no event was dispatched, processIf() tries the next prototype that fits.
+    /// later events. Tests the events of the first prototype whose arguments the predicate accepts.
+    /// If none is dispatched, tests the events of the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());

@@ -17,8 +17,8 @@ inline constexpr bool
                  std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
         !std::is_same_v<To, From>;
 
-/// Prepares an argument for a static_cast to To. Returns an lvalue for a reference type, because a
-/// temporary does not cast to a derived class.
+/// Prepares an argument for a static_cast to To. Returns an lvalue if To is an lvalue reference,
+/// because a cast to a derived class needs one.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
     if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {
@@ -56,7 +56,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
         }
     }
 
-    // A single expression, so that the results of the casts live until the callable returns.
+    // Casts inside the call expression, so that temporaries live until the callable returns.
     template <class... Args>
     static void call(Func& function, Args&&... args) {
         std::invoke(function,

@@ -37,10 +37,10 @@ struct FilterPolicies {
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
 /// A filter receives every event, with or without listeners, and may change the arguments. Filters
-/// run in the order of addition, and in a queue while the event is processed. The first filter that
-/// returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
+/// run in the order of addition; a queue runs them when it processes the event. The first filter
+/// that returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
 ///
-/// Thread safety: as for a CallbackList with the dispatcher's Threading.
+/// Thread safety is that of a CallbackList with the dispatcher's Threading.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;

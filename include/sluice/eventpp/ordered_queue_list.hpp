@@ -23,10 +23,10 @@ struct OrderedQueueListCompare {
 ///
 /// Equal events keep the order of arrival. Overflow::dropOldest is a set-up error, because the list
 /// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
-/// `arguments`. begin() and end() are no iterators, but arguments for splice().
+/// `arguments`. begin() and end() return positions for splice(), not iterators.
 ///
-/// Performance: an event that belongs to the end takes one comparison under the queue's lock, and
-/// other events take about log2(n). If Compare throws, no item is lost.
+/// Performance: an event that sorts last takes one comparison under the queue's lock; other events
+/// take about log2(n). If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:
@@ -43,7 +43,7 @@ public:
     /// Adds an empty item to an empty list. The queue fills the item before it splices the list.
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of `other`. begin() puts them in front of equal items, end() behind them.
+    /// Takes all items of `other`, in front of equal items for begin() or behind them for end().
     void splice(End where, OrderedQueueList& other) {
         if (tree_.size() < other.tree_.size()) {  // moves the items of the shorter list
             swap(other);
@@ -66,11 +66,11 @@ private:
     struct Slot {
         // Mutable, because elements of a tree are constant, but the queue fills and clears items.
         mutable Item item{};
-        // While true, the slot equals all others, so that its insertion calls no Compare.
+        // While true, the slot compares equal to all slots, so that insert() does not call Compare.
         mutable bool isLoose = false;
     };
 
-    // Items that the queue has used are empty, and precede all other items.
+    // Sorts empty items, which the queue has already processed, before all other items.
     struct Before {
         bool operator()(const Slot& a, const Slot& b) const {
             if (a.isLoose || b.isLoose) {

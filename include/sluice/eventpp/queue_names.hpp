@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-// The queue of eventpp, and the policies that eventpp's optimised fork adds.
+// eventpp's EventQueue, and the policies that eventpp's optimised fork adds.
 
 namespace sluice {
 
@@ -33,7 +33,7 @@ public:
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
     template <int = 0>           // see EventQueue
-    void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
+    void enqueue(...) = delete;  // pass the prototype's arguments, alone or after the event
 };
 
 }  // namespace detail
@@ -52,14 +52,14 @@ public:
 
 }  // namespace void_enqueue
 
-/// The names of eventpp's fork. A queue whose QueueList is a std::list stores events in blocks of
-/// nodes, which are as fast as a pool.
+/// Names from eventpp's fork, where they select a memory pool. Sluice needs no pool, because a
+/// queue replaces a std::list by blocks of nodes, which are as fast.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// The policies of eventpp's fork for a fast shared queue. The default policies are as fast.
+/// The policies of eventpp's fork for a fast shared queue. In Sluice, DefaultPolicies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

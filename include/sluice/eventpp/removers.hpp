@@ -86,8 +86,8 @@ private:
 
 enum class Turn : unsigned char { none, usual, last };
 
-/// A listener that removes itself. For each call, its Gate decides whether the listener runs, and
-/// whether for the last time. Copies of a target share the listener.
+/// A listener that removes itself. Before each call, the Gate decides whether the listener runs,
+/// and whether this is its last call. Copies of a target share the listener.
 ///
 /// Threads may call the listener before the adding thread has its handle. The adding thread and the
 /// thread of the last call both mark `state_`. The later of the two threads removes the listener.
@@ -114,7 +114,7 @@ public:
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;
-        // E1 handle. Relaxed on failure: own variable.
+        // E1 handle. Relaxed on failure, because this thread wrote handle_.
         if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
                                             std::memory_order_relaxed)) {
             handle_.remove();
@@ -175,7 +175,7 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 ///
 /// Thread safety: any thread, including listeners, may add, remove and call reset(). All other
 /// members need exclusive access to the remover. The target may be destroyed before the remover,
-/// but not before a call of removeListener(). No other thread may destroy, move or swap the target
+/// but removeListener() needs the target. No other thread may destroy, move or swap the target
 /// during a call.
 ///
 /// Errors: adding without a target fails an assertion; release builds return an empty handle.
@@ -233,7 +233,7 @@ private:
     void setTarget(Target& target) {
         if (target_ != &target) {
             target_ = &target;
-            reset();  // a listener's destructor may destroy this object
+            reset();  // last, because a listener's destructor may destroy this object
         }
     }
 
@@ -244,14 +244,14 @@ private:
             return Handle();
         }
         ScopedConnection<Handle> added(put(*target_, std::forward<Listener>(listener)));
-        keep(added.handle());  // if it throws, the listener is removed
+        keep(added.handle());  // if keep() throws, `added` removes the listener
         return added.release();
     }
 
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Drops listeners that were removed elsewhere before it doubles the capacity, so that
-        // keep() takes constant time on average.
+        // Before the capacity is doubled, drops handles of removed listeners, so that keep() takes
+        // constant time on average.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),
@@ -290,7 +290,7 @@ private:
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
 /// removed before its last call. The number of calls is exact even if several threads call the
 /// listener. A call that throws also counts. Copies of the target share the count, but only the
-/// target removes the listener. While a copy is called, no other thread may destroy the target.
+/// original removes the listener. While a copy is called, no other thread may destroy the original.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;

@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// A list of nodes that are allocated in blocks. Spare nodes are reused in the order of their
-/// return, so a list is mostly contiguous and fast to read.
+/// A list of nodes that are allocated in blocks. Spare nodes are reused first in, first out, so a
+/// list is mostly contiguous and fast to read.
 template <class Event>
 class NodeList {
 public:
@@ -106,7 +106,7 @@ private:
     Node* lastUsed_ = nullptr;
 };
 
-/// The nodes without an event, and the memory of all nodes.
+/// Holds the nodes without an event, and owns the memory of all nodes.
 template <class Event>
 class NodeList<Event>::Spares {
 public:

@@ -33,7 +33,7 @@ public:
     HashMap(const HashMap&) = delete;
     HashMap& operator=(const HashMap&) = delete;
     ~HashMap() {
-        // A loop, because destructors of values may add keys. Relaxed: not shared.
+        // Repeats, because destructors of values may add keys. Relaxed: not shared.
         while (Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
             destroy(table);
         }
@@ -243,7 +243,7 @@ public:
     OrderedMap(const OrderedMap&) = delete;
     OrderedMap& operator=(const OrderedMap&) = delete;
     ~OrderedMap() {
-        while (!map_.empty()) {  // a loop, because destructors of values may add keys
+        while (!map_.empty()) {  // repeats, because destructors of values may add keys
             std::map<Key, Value, Less> ended;
             ended.swap(map_);
         }
@@ -261,7 +261,7 @@ public:
         if (Value* const value = find(key)) {
             return *value;
         }
-        std::map<Key, Value, Less> added;  // without the lock: copying a key may be user code
+        std::map<Key, Value, Less> added;  // unlocked, because copying a key may run user code
         added.try_emplace(key);
         const Guard guard(lock_);
         map_.merge(added);
@@ -270,7 +270,7 @@ public:
 
     template <class Test>
     std::size_t removeIf(Test isUnused) {
-        std::map<Key, Value, Less> ended;  // last, because destructors of keys may use the map
+        std::map<Key, Value, Less> ended;  // destroyed last: destructors of keys may use the map
         for (auto entry = map_.begin(); entry != map_.end();) {
             const auto current = entry++;
             if (isUnused(std::as_const(current->second))) {
@@ -313,8 +313,8 @@ struct NoMap {};
 template <class Key>
 inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
 
-/// True if a hash map finds the same keys as the policies' ordered Map: keys that `Less` calls
-/// equivalent are equal.
+/// True if a hash map can replace the policies' ordered Map, because keys that are equivalent under
+/// `Less` are equal.
 template <class Key, class Less>
 inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&

@@ -84,7 +84,7 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// If a handler destroys the store, the handler's batch destroys its remaining events.
+    /// If a handler destroys the store, the running Batch destroys its remaining events.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         typename EventList::Spares memory;
         memory.swap(spares_);
@@ -95,7 +95,7 @@ public:
                 batch->orphans_.swap(memory);
             }
         }
-        // Destructors of events may use the store, which is closed and empty from here on.
+        // Destructors of events may use the store, so it is closed and empty before they run.
         isClosed_.store(true, std::memory_order_relaxed);  // not shared
         size_.store(0, std::memory_order_relaxed);
         EventList rest;
@@ -108,8 +108,8 @@ public:
 
     /// How add() makes an event.
     enum class Content {
-        plain,   ///< by copying numbers and bytes, which calls no user code and cannot throw
-        foreign  ///< by calling constructors
+        plain,   ///< copies numbers and bytes: calls no user code and cannot throw
+        foreign  ///< calls constructors
     };
 
     /// Adds the event that make() returns, or nothing if make() throws.
@@ -193,7 +193,7 @@ public:
         return result;
     }
 
-    /// Returns true if an event is queued that may wake threads.
+    /// Returns true if an event is queued and notifications are not silenced.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
     /// A full store ignores silence(), because producers may be waiting.
     [[nodiscard]] bool isNotifying() const noexcept {
@@ -204,7 +204,7 @@ public:
     /// Until unsilence() has been called as often as silence(), added events wake no thread.
     void silence() noexcept {
         const Guard guard(lock_);
-        // Relaxed, also in unsilence(): under the lock.
+        // The loads here and in unsilence() are relaxed: under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
@@ -268,7 +268,7 @@ private:
         return true;
     }
 
-    /// Makes the event without the lock, after reserving its place.
+    /// Reserves a place under the limit, and then makes the event without the lock.
     template <class Make>
     SendResult build(Make& make) {
         Reservation reservation{*this};
@@ -296,7 +296,7 @@ private:
         return admit(guard) != SendResult::full;
     }
 
-    // Loads in functions with a guard are relaxed: under the lock.
+    // Functions with a guard parameter run under the lock, so their loads are relaxed.
 
     bool isBusy(const Guard& /*guard*/) const noexcept {
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
@@ -331,7 +331,7 @@ private:
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
         EventList peeked;
-        // Several events are discarded if events that were put back exceed the limit.
+        // Discards more than one event if events were put back beyond the limit.
         while (admit(guard) == SendResult::full && !events_.isEmpty() &&
                reserved_ < options_.limit) {
             if (peek_ != nullptr && peek_->event == &events_.front()) {
@@ -425,24 +425,24 @@ private:
     mutable Waiters room_;     // producers wait here until the store is not full
     mutable Waiters changed_;  // all other waits
 
-    // Guarded by lock_, in one cache line. Atomic members are also read without the lock.
+    // lock_ guards the members below. Atomic members are also read without the lock.
     alignas(cacheLineSize) mutable Lock lock_;
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
     std::size_t reserved_ = 0;    // events that are admitted and not in events_ yet
-    const Peek* peek_ = nullptr;  // the running one
+    const Peek* peek_ = nullptr;  // of the running peek(), or null
     EventList events_;
     typename EventList::Spares spares_;  // nodes without an event
     Batch* batches_ = nullptr;           // newest first
     std::uint64_t taken_ = 0;            // also events being handled
     std::uint64_t discarded_ = 0;
     std::uint64_t rejected_ = 0;
-    std::size_t highWater_ = 0;  // the maximum of size_ whenever it fell
+    std::size_t highWater_ = 0;  // the maximum of size_ before its last decrease
 };
 
-/// An admitted event that is not in the list yet. The destructor frees the place if the event's
-/// constructor, or a list of the policies, has thrown.
+/// An admitted event that is not in the list yet. The destructor frees the reserved place if the
+/// event's constructor or the policies' list has thrown.
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Reservation {
     EventStore& store;
@@ -691,7 +691,7 @@ private:
     // Spare nodes of a destroyed or oversized store. The first member, to be destroyed last.
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;  // null without events, and after ~EventStore()
-    Batch* older_ = nullptr;       // guarded by the store's lock, as the next one
+    Batch* older_ = nullptr;       // guarded by the store's lock, like newer_
     Batch* newer_ = nullptr;
     EventList rest_;  // events that are still to be handled
     EventList kept_;

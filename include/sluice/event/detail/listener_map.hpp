@@ -21,7 +21,7 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 
 // ---- getEvent(args...)
 
-/// True if Event is a reference to another type than From.
+/// True if Event is a reference that would bind to a temporary made from From.
 template <class Event, class From>
 inline constexpr bool bindsToTemporary =
     std::is_reference_v<Event> &&
@@ -31,7 +31,7 @@ template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
 /// Returns the policy's getEvent() result, or the first argument if getEvent() does not accept the
-/// arguments. Callers pass arguments that they still need as lvalues.
+/// arguments. Pass lvalues for arguments that are used afterwards.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
@@ -41,7 +41,7 @@ Event getEvent(First&& first, Rest&&... rest) {
                       "the first argument is no event, and the policies have no getEvent() that "
                       "takes just these arguments");
         if constexpr (std::is_arithmetic_v<Event> && std::is_arithmetic_v<std::decay_t<First>>) {
-            return static_cast<Event>(first);  // a number of another type is meant
+            return static_cast<Event>(first);  // converting between number types is intended
         } else {
             return std::forward<First>(first);
         }
@@ -50,7 +50,7 @@ Event getEvent(First&& first, Rest&&... rest) {
 
 // ---- Mixins
 
-/// Root with the mixins of the list on top; the first mixin is the most derived class.
+/// Derives the mixins of the list from Root; the first mixin is the most derived class.
 template <class Root, class List>
 struct WithMixins;
 template <class Root>
@@ -170,9 +170,9 @@ public:
     }
 
     /// Frees the memory of events without listeners, and destroys their removed listeners. Returns
-    /// the number of freed events. Listeners may call trimEvents(). Code that copies, converts or
-    /// compares events, arguments or callables must not call trimEvents(). No other thread may use
-    /// the dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// the number of freed events. Listeners may call trimEvents(). Copies, conversions and
+    /// comparisons of events, arguments and callables must not call it. No other thread may use the
+    /// dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }

@@ -35,8 +35,8 @@ auto selectEventList() {
 
 /// The common base of EventQueue and HeterEventQueue: a dispatcher with a store of events.
 ///
-/// For a `Queued`, which holds an event and its arguments, visitQueued(queued, f) calls
-/// f(prototype, event, args...). The dispatcher provides dispatchTo(prototype, event, args...).
+/// A `Queued` holds an event and its arguments. visitQueued(queued, f) calls f(prototype, event,
+/// args...). The dispatcher provides dispatchTo(prototype, event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
     using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
@@ -141,13 +141,13 @@ public:
     /// unless a DisableQueueNotify is in force.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // Remembers an event that was seen, because another consumer may take it.
+        // Stored, because another consumer may take the event before waitFor() returns.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
             return isFound || isClosed();
         };
-        if (!ready()) {  // with no time left, arms an EventFdWait
+        if (!ready()) {  // even for a limit of 0: waitUntil() arms an EventFdWait
             (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());
@@ -173,9 +173,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Returns `plain` if making the event from First&& and A&&... runs no user code, and dropped
-    /// events need no destructor. Other events and long events are `foreign`, and made without the
-    /// lock.
+    /// Returns `plain` for a short event that is made from First&& and A&&... without user code and
+    /// needs no destructor. Other events are `foreign` and made without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
@@ -226,7 +225,7 @@ protected:
         while (events.hasNext()) {
             if (!test(events.front())) {
                 events.keep();
-            } else if (events.hasNext()) {  // unless the test has destroyed the queue
+            } else if (events.hasNext()) {  // false if the test has destroyed the queue
                 any = true;
                 dispatchFront(events);
             }

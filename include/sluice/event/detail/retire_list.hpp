@@ -45,7 +45,7 @@ public:
     explicit Readers(Registry& registry) noexcept : registry_(registry) {}
 
     bool isInside() const noexcept { return registry_.isInside(this); }
-    /// Returns true if no other running thread has called a list of this registry.
+    /// Returns true if no other thread has a slot in the registry, so no other thread is reading.
     bool isAlone() const noexcept { return registry_.isAlone(); }
     bool looksUnread() const noexcept { return registry_.looksUnread(this); }
     GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
@@ -74,7 +74,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy, because reloading calls_ in the destructor would wait for an earlier store.
+        // A copy of calls_, because a reload in the destructor would wait for an earlier store.
         const unsigned outer_;
     };
 
@@ -133,8 +133,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// The first base class, so that the readers and the list have the same address, which shortens
-/// calls.
+/// Must be the first base class: calls are shorter if readers and list have the same address.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -143,10 +142,10 @@ struct ListReaders {
 /// The retired elements of one list, with the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch is freed when all calls that began before
-/// its grace period have ended. A destructor may wait for another element, because each element is
-/// listed until it is freed.
+/// its grace period have ended. An element stays in the list until it is freed, so the destructor
+/// of one element may wait for another element.
 ///
-/// The last element may be the owner of the RetireList, destroyed by `free`.
+/// The last element may be the RetireList itself; its `free` destroys the owner.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -164,8 +163,8 @@ public:
     explicit RetireList(Registry& registry) noexcept
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
-    // Users keep the owner alive, because an element's destructor may destroy its list. The first
-    // user is the list that created the owner. Relaxed: value only.
+    // An element's destructor may destroy its list, so users keep the owner alive. The first user
+    // is the list that created the owner. Relaxed: value only.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -173,7 +172,7 @@ public:
         }
     }
 
-    // A call must collect() at its end if hasAny() and isDue() are true. Relaxed by E1.
+    // At its end, a call must run collect() if hasAny() and isDue() return true. Relaxed by E1.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -184,7 +183,7 @@ public:
         return size_.load(std::memory_order_relaxed);  // value only
     }
 
-    /// Adds an unlinked element. collect() must follow, unless the list is being called.
+    /// Adds an unlinked element. The caller must then run collect(), unless it is inside a call.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -202,7 +201,8 @@ public:
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
     /// While the list is being called, a grace period begins at most every 200 us or every 256
-    /// elements. Later elements wait for the first call or removal after 200 us, or for makeDue().
+    /// elements. Elements retired in between are freed by the first call or removal after these 200
+    /// us, or after makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;
@@ -240,9 +240,9 @@ private:
     //   E2 free: ReadGuard -> hasPassed.
 
     struct Begun {
-        Retired* passed = nullptr;  // an element to be freed, or null: begin a period
+        Retired* passed = nullptr;  // the element to free; null: begin a period
         bool isBegun = false;
-        std::size_t number = 0;  // the period is for the elements up to this one
+        std::size_t number = 0;  // the last element that the period covers
         GracePeriod period{};
     };
 

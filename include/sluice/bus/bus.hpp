@@ -94,7 +94,7 @@ public:
         close();  // so that destructors of handlers and messages cannot publish or wait
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         if (consumer_.isHere()) {  // a handler has called std::exit(), and the bus is static
-            Platform::runsHandlers() = false;  // ~Delivery() asserts if the handler returns
+            Platform::runsHandlers() = false;  // ~Delivery() will assert if the handler returns
             return;
         }
         SLUICE_ASSERT(publishers_.areNone(),
@@ -140,7 +140,8 @@ public:
     }
 
     /// Publishes copies of [first, last) until one is refused, and returns the number of accepted
-    /// copies. If a constructor throws, the earlier copies remain published.
+    /// copies. Copies that fit immediately are consecutive messages of their priority. If a
+    /// constructor throws, the earlier copies remain published.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -151,7 +152,7 @@ public:
                       "publishAll() counts the range first: it needs forward iterators");
         const auto build = [&](QueuedMessage& queued) {
             const Iterator each = first;
-            ++first;  // before the message is built: ++ may throw
+            ++first;  // before build(), because ++ may throw
             queued.template build<T>(*each);
         };
         constexpr std::size_t type = detail::listedIndex<List, T>();
@@ -236,7 +237,8 @@ public:
         return processUntil(never, visitor, max);
     }
 
-    /// Like processWith(), but calls isOver() before each message and stops when it returns true.
+    /// Like processWith(), but stops when isOver() returns true. isOver() is called before each
+    /// message, and may also be called after the last message.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         if (SLUICE_UNLIKELY(owesValues_)) {
@@ -256,13 +258,13 @@ public:
     }
 
     /// Waits for a message or a new LastValue. Returns false after the timeout, or when the bus is
-    /// closed and drained. A message whose constructor threw also ends the wait. In a handler, the
-    /// message being handled ends the wait, except with dropOldest.
+    /// closed and drained. A message whose constructor threw also ends the wait. In a message's
+    /// handler, waitFor() does not wait, unless the priority has dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// Like waitFor(), but each waiting().notifyAll() also ends the wait if isOver() returns true.
+    /// Like waitFor(), but also ends if isOver() is true, tested after each waiting().notifyAll().
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
@@ -287,12 +289,12 @@ public:
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
         handleValues(true);
-        // The limit is above the capacity, so that consume() also skips slots without a message.
+        // A limit above the capacity makes consume() also skip empty slots behind the last message.
         return consume<true>(capacity() + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
-    /// Sets whether publish() may wait for a free slot while no thread has consumed from the bus.
+    /// Sets whether publish() may wait for a free slot before any thread has consumed from the bus.
     void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
     // ---- Any thread
@@ -335,7 +337,7 @@ public:
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// The fill level of the fullest priority. See sizeApprox() for the messages that count.
+    /// The fill level of the fullest priority. Counts the same messages as sizeApprox().
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEachRing(*this, [&](const auto& ring, Priority each) {
@@ -492,7 +494,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // A refused attempt may make an SpscRing drained, so EndOfSend must notify drain().
+            // An SpscRing may become drained when this attempt ends, so EndOfSend notifies.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -519,14 +521,14 @@ private:
             end.isOfMessage = true;
             ++end.committed;
             if constexpr (!std::is_same_v<Count, One>) {
-                notEmpty_.notifyAll();  // now, because the next constructor may take long
+                notEmpty_.notifyAll();  // each time, because the next constructor may be slow
             }
         } while (!std::is_same_v<Count, One> && claim);
         return {SendResult::ok, end.committed};
     }
 
     /// Notifies the consumer after an attempt to publish. If a constructor threw, notifies all
-    /// waiters, because the consumer must skip the slot and the bus may then be drained.
+    /// waiters, because the consumer must skip the slot, which may drain the bus.
     template <Priority P>
     struct EndOfSend {
         Bus& bus;
@@ -619,7 +621,7 @@ private:
 
         SLUICE_ALWAYS_INLINE ~Delivery() {
             SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
-            if (outcome == ConsumeOutcome::failed) {  // a visitor threw: counts as handled, too
+            if (outcome == ConsumeOutcome::failed) {  // a visitor threw: also counts as handled
                 bus.counts_.count(queued.typeIndex(), P, outcome);
                 batch.hasThrown = true;
                 bus.owesValues_ = true;
@@ -637,7 +639,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // With dropOldest, the message being handled occupies no slot, so 1 is added.
+                    // With dropOldest, adds the message being handled, which occupies no slot.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -788,7 +790,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            time_.suspend();  // seldom, so that a polling consumer does not slow publishers
+            time_.suspend();  // not in every empty poll, which would slow publishers
             notifier_.notify(*this, observer_);
         }
         notifyWaiters(!canBlock || batch.hasThrown);  // the bus may be drained
@@ -872,7 +874,7 @@ private:
     detail::WeightedOrder<Traits> weighted_;
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
-    bool owesValues_ = false;  // an exception has skipped afterwards()
+    bool owesValues_ = false;  // a visitor threw, so afterwards() was skipped
 
     // With Producers::one, true while the publisher fills a slot.
     alignas(line) bool isBuilding_ = false;

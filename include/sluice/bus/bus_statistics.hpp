@@ -42,8 +42,8 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, a time may be too long by up to 128 handler calls.
-/// If the consumer never calls waitFor(), a time may also include a pause before the publication.
+/// returned. With TimeStamp::cached, a time may be too long by up to 128 handler calls, and by an
+/// idle period before the publication if the consumer never calls waitFor().
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -64,10 +64,9 @@ struct QueueTimes {
 /// counts as published before it leaves the bus.
 template <std::size_t TypeCount>
 struct BusStatistics {
-    /// By message type and priority.
-    std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
-    std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
-    std::array<QueueTimes, priorityCount> times;        ///< by priority
+    std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;  ///< [type][priority]
+    std::array<std::uint64_t, priorityCount> queued{};                       ///< by priority
+    std::array<QueueTimes, priorityCount> times;                             ///< by priority
     /// The highest number of messages of one priority so far. `highWater` is exact while no call of
     /// the bus runs, unless a constructor of a message has thrown.
     std::size_t highWater = 0;

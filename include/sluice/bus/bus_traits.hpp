@@ -18,7 +18,7 @@ namespace sluice {
 /// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
     none,    ///< the header has no time stamp
-    cached,  ///< the consumer's last clock reading while messages flow, otherwise like `exact`
+    cached,  ///< the consumer's last clock reading if it is recent, otherwise like `exact`
     exact,   ///< the time of the publication; costs a clock reading
 };
 
@@ -98,8 +98,7 @@ struct FullBusTraits : QueueTraits {
     /// Whether messages may expire: see ExpiringOptions.
     static constexpr bool expiry = false;
 
-    /// The maximum size of a message type, in bytes.
-    static constexpr std::size_t maxMessageSize = 4096;
+    static constexpr std::size_t maxMessageSize = 4096;  ///< of a message type, in bytes
 
     /// The maximum number of handlers per message type, and the maximum size of a handler in bytes.
     static constexpr std::size_t maxHandlers = 16;

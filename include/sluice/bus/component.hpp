@@ -36,8 +36,8 @@ namespace sluice {
 /// run on other threads. Do not destroy the owner while holding a lock that its handlers take.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
-/// unsubscribeAll() while another thread destroys the owner. Two handlers of the owner deadlock if
-/// one calls unsubscribeAll() while the other destroys the owner.
+/// unsubscribeAll() while another thread destroys the owner, unless that thread also runs a handler
+/// of the owner: the two handlers would deadlock.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -64,7 +64,7 @@ public:
 
     /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
     /// and leaves the handler untouched if the Component is full, or if T has maxHandlers handlers.
-    /// A subscription that its own handler has ended counts until the handler returns.
+    /// A subscription ended by its own handler keeps its place until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -87,7 +87,7 @@ public:
         }
     }
 
-    /// Ends all subscriptions. Afterwards, only a handler that called unsubscribeAll() still runs.
+    /// Ends all subscriptions, and waits for all handlers except a calling handler.
     void unsubscribeAll() noexcept {
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
@@ -99,10 +99,10 @@ public:
         }
         for (Subscription& each : ending) {
             if (each.takeStep(Step::keepCaptures) != detail::UnsubscribeResult::done) {
-                each.release();  // it has ended before, or another thread ends it
+                each.release();  // already ended, or being ended by another thread
             }
         }
-        // Destroys captures last, because the captures of a handler may own the owner.
+        // Destroys the captures last, because they may own the Component's owner.
         for (Subscription& each : ending) {
             (void)each.takeStep(Step::destroyCaptures);
             each.release();

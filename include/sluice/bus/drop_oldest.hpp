@@ -30,11 +30,11 @@ struct MovableMessage : Queued {
     }
 };
 
-/// A ring for `Room` messages, whose publishers drop the oldest messages when the ring is full.
+/// A ring with a quota of `Room` messages. Publishers drop the oldest messages beyond the quota.
 ///
 /// A publisher commits its message before it drops an old message. The consumer moves each message
 /// out of the ring before the handler runs, so a slow handler occupies no slot. If a thread is
-/// preempted while it removes a message, publishers that reach the slot receive `full`.
+/// preempted while it removes a message, publishers that need its slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>
@@ -53,7 +53,7 @@ public:
     /// the head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // An excess message remains in excess, because the tail never moves back.
+        // The tail never moves back, so a message in excess of the quota stays in excess.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };

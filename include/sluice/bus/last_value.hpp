@@ -31,16 +31,15 @@ namespace sluice {
 /// the handlers of all values. If a visitor throws, the next call handles values before messages.
 ///
 /// Thread safety: any thread and any handler may call publish() and get(), which copy the value
-/// under a spin lock. A thread preempted during the copy blocks other callers. Functions of T and
-/// interrupt handlers must not use the LastValue. While a thread constructs or destroys a
-/// LastValue, no other thread may consume from its bus. A handler must not destroy its own
-/// LastValue. The bus must outlive the LastValue.
+/// under a spin lock. A thread preempted during the copy blocks other callers. Constructors and
+/// destructors of T, and interrupt handlers, must not use the LastValue. While a thread constructs
+/// or destroys a LastValue, no other thread may consume from its bus. A handler must not destroy
+/// its own LastValue. The bus must outlive the LastValue.
 ///
 /// Errors: publish() fails only if the bus is closed. An accepted value is not handled if a newer
 /// value replaces it, or if stop() or discard() is called first. Exceptions of the handler
-/// propagate to the caller of process(). Such a value is not handled again. The next call begins
-/// with the other LastValues.
-/// If a constructor of T throws, nothing changes.
+/// propagate to the caller of process(). The value of the failed handler is not handled again, and
+/// the next call begins with the other LastValues. If a constructor of T throws, nothing changes.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
@@ -124,7 +123,7 @@ private:
         return (seen & OfBus::closed) == 0;
     }
 
-    /// The link of the bus's list that leads to `value`; nullptr means the end of the list.
+    /// Returns the link of the bus's list that points to `value`, or the last link for nullptr.
     BusValue** linkTo(const BusValue* value) noexcept {
         BusValue** link = &bus_.values_;
         while (*link != value) {
@@ -151,7 +150,7 @@ private:
         }
         bool hasThrown = handled_ != none;
         const detail::OnExit end{[&] {
-            if (hasThrown) {  // becomes the last of the list, so that the others have their turn
+            if (hasThrown) {  // moves to the end of the list, so that the others run first
                 *linkTo(this) = std::exchange(next, nullptr);
                 *linkTo(nullptr) = this;
             }
@@ -171,9 +170,9 @@ private:
     Handler handler_;
     mutable Lock lock_;  ///< guards the members below
     std::size_t newest_ = 0;
-    std::size_t handled_ = none;  ///< the handler's slot while it runs
+    std::size_t handled_ = none;  ///< the slot that the running handler reads, or none
     bool isNew_ = false;
-    bool isCounted_ = false;  ///< in valueCount_ of the bus
+    bool isCounted_ = false;  ///< true while valueCount_ of the bus includes this value
     std::array<std::optional<T>, 2> slots_;
 };
 

@@ -64,7 +64,7 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
-            if constexpr (isOnly) {                    // an SpscRing counts the slot only now
+            if constexpr (isOnly) {                    // an SpscRing counts a slot after commit()
                 tellPressure();
             }
         }
@@ -124,7 +124,7 @@ private:
             return bus.template ring<P>().tryReserve(detail::One());
         }
 
-        /// Counts an unpublished slot before claim_ frees it, even if the constructor of T throws.
+        /// Counts a slot that stays empty before claim_ frees it, even if T's constructor throws.
         struct Unpublished {
             Slot& slot;
             ~Unpublished() {

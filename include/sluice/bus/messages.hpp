@@ -73,8 +73,8 @@ struct Messages {
 struct PublishOptions {
     Priority priority = Priority::medium;
     std::uint32_t sender = 0;  ///< chosen by the program
-    std::uint32_t origin = 0;  ///< of a message that a bridge received; 0: this process
-    std::uint64_t trace = 0;   ///< follows a message across processes
+    std::uint32_t origin = 0;  ///< the publishing process, set by bridges; 0: this process
+    std::uint64_t trace = 0;   ///< identifies a message across processes
 };
 
 /// Options of a message that may expire. If its handlers have not begun before `expires`, the
@@ -194,8 +194,8 @@ struct NoField {};
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a message header stores, except the priority. Options are passed in registers,
-/// because the atomic operation of publish() would wait for earlier stores to memory.
+/// The options that a message header stores, except the priority. Passed in registers, because the
+/// atomic operation of publish() would wait for stores to memory.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-/// The urgency of a message. In a bus, each priority has its own quota and its own order.
+/// The urgency of a message. In a bus, each priority has its own order and its own quota, the
+/// number of messages that it may have. The API calls the quota `room`: see roomOf().
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -54,9 +55,9 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
-/// Serves the highest priority that has both a message and credit, for PriorityOrder::weighted. A
-/// round ends when no priority has both. The oldest message of a priority waits for at most two
-/// rounds of the other priorities.
+/// Serves the highest priority that has a message and credit, for PriorityOrder::weighted. A round
+/// with new credit begins when no priority has both. The oldest message of a priority waits for at
+/// most two rounds of the other priorities.
 template <class Traits>
 class WeightedOrder {
 public:
@@ -88,7 +89,7 @@ private:
         if (credit == 0) {
             return false;
         }
-        --credit;  // first: the handler may throw
+        --credit;  // before the call, because the handler may throw
         const bool isServed = serveOne(std::integral_constant<Priority, P>());
         credit += isServed ? 0 : 1;
         return isServed;

@@ -12,18 +12,18 @@ namespace sluice {
 namespace detail {
 
 enum class UnsubscribeResult : unsigned char {
-    alreadyOver,  ///< it had ended before, and its handler does not run
-    done,         ///< it has ended, and its handler does not run
-    atReturn,     ///< it ends when its handler, the caller, returns
-    refused,      ///< the caller is not its handler
+    alreadyOver,  ///< the subscription had already ended, and its handler is not running
+    done,         ///< this call ended the subscription, and its handler is not running
+    atReturn,     ///< the caller is the handler, so the subscription ends when it returns
+    refused,      ///< the step did not end the subscription
 };
 
 enum class UnsubscribeStep : unsigned char {
-    none,             ///< the result is `refused` until the subscription has ended
+    none,             ///< only a check: the result is `refused` while the subscription is active
     any,              ///< all steps
-    ownHandler,       ///< all steps, but only in the subscription's own handler
-    keepCaptures,     ///< ends it and waits for its handler; never for another thread that ends it
-    destroyCaptures,  ///< the last step, if the result of keepCaptures was `done`
+    ownHandler,       ///< like `any`, but refused outside the subscription's own handler
+    keepCaptures,     ///< ends the subscription and waits for its handler, not for other callers
+    destroyCaptures,  ///< destroys the captures, after keepCaptures returned `done`
 };
 
 }  // namespace detail
@@ -45,8 +45,8 @@ class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
     Subscription(Subscription&& other) noexcept { take(other); }
-    /// Ends the current subscription before taking over the new subscription. The new handler can
-    /// end its subscription only after the assignment.
+    /// Ends the current subscription before taking over the new subscription. The new handler
+    /// cannot end its own subscription before the assignment has completed.
     Subscription& operator=(Subscription&& other) noexcept {
         if (this != &other) {
             unsubscribe();

@@ -104,7 +104,7 @@ public:
                 left += counts.published;
             }
             // `queued` is at most the quota, although messages may arrive and leave between the two
-            // reads. With dropOldest, the message being handled is added to the quota.
+            // reads. With dropOldest, one message more may be in its handler.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
@@ -130,7 +130,7 @@ private:
         SingleWriterNumber<Platform> max;
     };
     /// Threads share four stripes of counters, so that refused publishers seldom write the same
-    /// cache line. alignas has a maximum, because g++ ignores the first of two in a template.
+    /// cache line. A single alignas, because g++ ignores the first of two in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -256,11 +256,11 @@ private:
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
-        Point stamp = Point::max();   ///< the stamp of the current run of messages
-        std::uint64_t run = 0;        ///< messages of the run, not yet in the members below
-        std::uint64_t count = 0;      ///< messages since the last clock reading
-        std::uint64_t stamps = 0;     ///< sum of their stamps, modulo 2^64
-        Point oldest = Point::max();  ///< the oldest of these stamps
+        Point stamp = Point::max();   ///< the common stamp of the latest messages
+        std::uint64_t run = 0;        ///< the latest messages, not yet added to the members below
+        std::uint64_t count = 0;      ///< earlier messages since the last clock reading
+        std::uint64_t stamps = 0;     ///< sum of the earlier messages' stamps, modulo 2^64
+        Point oldest = Point::max();  ///< the oldest of the earlier stamps
     };
 
     static std::uint64_t ticks(Point point) noexcept {

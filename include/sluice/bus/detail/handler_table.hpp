@@ -93,7 +93,7 @@ public:
                 finish(*slot);
             }
         }};
-        slot->callable = make();  // not under the lock: it is the user's code
+        slot->callable = make();  // without the lock, because make() runs user code
         isMade = true;
         const std::lock_guard<Lock> guard(lock_);
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
@@ -197,14 +197,14 @@ private:
     //   E3 done: callAll -> remove.
     //   E4 over: finish -> remove.
 
-    // The generation of a slot is in turn `free`, `ending`, a number n, n | ending, and `free`.
+    // A slot's generation is in turn `free`, `ending` (reserved), a number n, and n | ending.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
 
     struct Slot {
         Atomic<CounterWord> generation{free};
-        bool endsWithCall = false;  ///< the handler has ended itself; for the consumer
+        bool endsWithCall = false;  ///< the running handler has ended its own subscription
         Callable callable;
     };
     struct Entry {

@@ -30,7 +30,7 @@ struct IncludedRing {
                   "a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>");
 };
 
-/// The ring of one priority. Headers of other rings specialise RingFor.
+/// The ring of one priority, with a quota of `Room`. Headers of other rings specialise RingFor.
 template <RingKind Kind, class T, std::size_t Room, class Traits>
 struct RingFor : IncludedRing<Kind> {
     using Type = MpscRing<T, Room, Traits>;

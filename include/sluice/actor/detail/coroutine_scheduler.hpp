@@ -199,7 +199,7 @@ private:
     const Notify notify_;
     /// The list of woken coroutines, the newest first, linked by nextWoken_.
     typename Platform::template Atomic<Waiting*> woken_{nullptr};
-    Waiting* ready_ = nullptr;  ///< coroutines taken from woken_, the first woken one first
+    Waiting* ready_ = nullptr;  ///< coroutines taken from woken_, in the order of their wake-ups
     Waiting* earliest_ = nullptr;
     Waiting* latest_ = nullptr;
     std::size_t count_ = 0;  ///< coroutines that have not ended

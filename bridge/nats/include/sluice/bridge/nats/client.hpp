@@ -24,7 +24,7 @@
 
 namespace sluice::nats {
 
-/// The end of a request: the answer, or why there is none.
+/// The result of a request: the answer or an error.
 template <class Answer>
 using Reply = Expected<Answer, RequestError>;
 
@@ -63,7 +63,7 @@ public:
         if (left.count() <= 0) {
             return end(nullptr, RequestError::timedOut);
         }
-        // Not by make_unique, which would clear it.
+        // make_unique would clear the buffer.
         const std::unique_ptr<unsigned char[]> bytes(new unsigned char[maxMessageSize_]);
         std::size_t body = 0;
         const OutletResult form = encodeBody(question, bytes.get(), maxMessageSize_, body);
@@ -84,8 +84,8 @@ public:
     }
 
 private:
-    /// Reads an answer. The sequence in its envelope is 0, or the RequestError of the server, which
-    /// is one from `full` to `unencodable`.
+    /// Reads an answer. The envelope's sequence is 0, or a RequestError from `full` to
+    /// `unencodable`.
     Reply<Answer> read(const Arrival& arrival) const noexcept {
         wire::Envelope envelope;
         if (wire::decodeEnvelope(arrival.bytes, arrival.size, envelope) !=
@@ -127,21 +127,21 @@ private:
 
 }  // namespace detail
 
-/// Asks programs that serve a subject with NatsBridge::serve(). The bridge owns the connection, so
-/// it must outlive the client.
+/// Sends requests to programs that serve a subject with NatsBridge::serve(). The bridge owns the
+/// connection, so it must outlive the client.
 ///
 ///     auto where = bridge.client<Where, Position>({"fleet.where"});
 ///     const auto position = where.request(Where{7}, std::chrono::milliseconds(200)).get();
 ///     use(position ? *position : Position{});  // otherwise position.error() is a RequestError
 ///
-/// Each request ends once: with an answer, or with an error, at the latest at its deadline. After
-/// `timedOut` the handler may have run, or may run later on another machine: the client decides
-/// whether to repeat the question. If several programs serve the subject, one of them receives it.
+/// Each request ends exactly once, with an answer or an error, at its deadline at the latest. After
+/// `timedOut`, the handler may have run, or may still run on another machine. If several programs
+/// serve the subject, one of them receives each question.
 ///
-/// Threads: any thread may call request(), also a handler or a callback. It does not wait. A
-/// handler must not wait for the future if the answer needs its bus.
+/// Threads: any thread may call request(), including handlers and callbacks. request() does not
+/// wait. A handler must not wait for the future if its own bus serves the question.
 ///
-/// Performance: a request allocates a buffer of maxMessageSize and an entry.
+/// Performance: a request allocates a buffer of maxMessageSize bytes and a table entry.
 template <class Question, class Answer>
 class Client {
     using Asker = detail::Asker<Question, Answer>;
@@ -161,10 +161,10 @@ public:
         return future;
     }
 
-    /// The same with a function that is called once: by a thread of the bridge, or before the
-    /// return if the question cannot be sent. It must not throw, wait, or close the bridge; it may
-    /// publish the answer into a bus. After `full` and `closed` it must not ask again: such a
-    /// request calls its function before it returns, so the calls would recurse without end.
+    /// Calls `callback` once: on a thread of the bridge, or before the return if the question
+    /// cannot be sent. The callback must not throw, wait, or close the bridge; it may publish the
+    /// answer into a bus. After `full` or `closed`, it must not send another request, because
+    /// requests that fail immediately would recurse without end.
     ///
     ///     where.request(Where{7}, 200ms, [](sluice::nats::Reply<Position>&& position) { ... });
     template <class Rep, class Period, class Callback,

@@ -50,14 +50,14 @@ struct ExportContext {
     BridgeObserver* observer;  ///< may be null
 };
 
-/// The last sequence of each priority. All exporters of a route share it, because importers and the
-/// server distinguish messages of one origin and type by the sequence alone.
+/// The last sequence of each priority. All exporters of a route share the sequences, because
+/// importers and the server distinguish messages of an origin and type only by sequence.
 using RouteSequences = std::array<std::atomic<std::uint64_t>, priorityCount>;
 
 /// Sends the messages of one type on one route.
 ///
-/// Threads: in the core profile one thread at a time sends on a route. In the durable profile any
-/// number of threads send.
+/// Threads: in the core profile, only one thread at a time may send on a route. In the durable
+/// profile, any thread may send.
 template <class T>
 class Exporter {
 public:
@@ -81,8 +81,8 @@ public:
 
     using Deadline = Park::Clock::time_point;
 
-    /// Sends a message and counts the result. In the durable profile it waits for room until the
-    /// deadline; without a deadline it does not wait.
+    /// Sends a message and counts the result. In the durable profile, waits until the deadline, if
+    /// any, while the outbox is full.
     OutletResult send(const T& message, Priority priority, std::uint64_t trace,
                       std::optional<Deadline> deadline = std::nullopt,
                       Confirmation&& confirmation = {}) noexcept {
@@ -108,7 +108,7 @@ public:
         return result;
     }
 
-    /// Sends a message whose caller waits for the answer of the server.
+    /// Sends a message, and returns a future for the server's answer.
     std::future<OutletResult> confirm(const T& message, Priority priority, std::uint64_t trace) {
         if (profile_ == Profile::core) {
             throw std::runtime_error("nats: " + subjects_[indexOf(priority)] +
@@ -166,7 +166,7 @@ private:
             return form;
         }
         Link& link = priority == Priority::high ? context_.high : context_.rest;
-        // Relaxed: in this profile one thread at a time sends.
+        // Relaxed: in the core profile, only one thread at a time sends.
         std::atomic<std::uint64_t>& last = sequences_[indexOf(priority)];
         const std::uint64_t sequence = last.load(std::memory_order_relaxed) + 1;
         encodeHead(bytes_.data(), body, priority, trace, sequence);
@@ -218,18 +218,17 @@ private:
 template <class T>
 class Outlet {
 public:
-    /// Sends a message. The local bus does not see it.
+    /// Sends a message without publishing it to the local bus.
     ///
-    /// Threads: in the durable profile any thread may call it. In the core profile one thread at a
-    /// time sends on a route. That includes all outlets of the route, and the bus' consumer if the
-    /// route is exported.
+    /// Threads: in the durable profile, any thread may call send(). In the core profile, only one
+    /// thread at a time may send on a route, including the bus' consumer if the route is exported.
     OutletResult send(const T& message, Priority priority = Priority::medium,
                       std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace);
     }
 
-    /// The same, but it waits for room in the outbox, for at most `timeout` or until close(). The
-    /// core profile has no outbox, so there it is the same as send().
+    /// Like send(), but waits while the outbox is full, for at most `timeout` or until close(). The
+    /// core profile has no outbox, so sendFor() does not wait.
     ///
     ///     outlet.sendFor(5s, Alarm{7}, Priority::high);
     template <class Rep, class Period>
@@ -238,10 +237,10 @@ public:
         return exporter_.send(message, priority, trace, deadlineAfter<Park::Clock>(timeout));
     }
 
-    /// The same as send(), on a durable route. The future is ready when the server has stored the
-    /// message and all earlier ones of its priority. If the message is refused, it is ready
-    /// immediately. It is also ready when the bridge is closed. Throws std::bad_alloc, and
-    /// std::runtime_error with one line if the route has the core profile.
+    /// Like send(), for durable routes. The future is ready when the server has stored the message
+    /// and all earlier messages of its priority, when the bridge is closed, or immediately if the
+    /// message is refused. Throws std::bad_alloc, or std::runtime_error with one line if the route
+    /// has the core profile.
     ///
     ///     const bool isStored = outlet.confirm(Alarm{7}).get() == OutletResult::ok;
     [[nodiscard]] std::future<OutletResult>
@@ -265,28 +264,28 @@ private:
 ///
 /// Each route has a profile:
 ///
-/// - core: at most once (core NATS). An importer counts missing messages as gaps, but not those
-///   before its first message, after its last one, or of another run of the sender.
+/// - core: at most once (core NATS). An importer counts missing messages as gaps, but only between
+///   the first and the last message received from one run of a sender.
 /// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
 ///   stored it, and the server keeps it until the bus of each importer has accepted it. Importers
-///   drop duplicates. Without a folder, messages in the outbox are lost if the process ends without
-///   close(). The server drops messages of a route that has no importer yet; exportType() and
-///   outlet() ask the server once, and report this to the observer.
+///   drop duplicates. Without outboxFolder, messages in the outbox are lost if the process ends
+///   without close(). The server drops a route's messages until its first importer has started;
+///   exportType() and outlet() check this once, and report it to the observer.
 ///
-/// Threads: the owner, one thread at a time, calls all functions but statistics() and state(),
-/// which any thread may call. No call by the bus' consumer waits for the server. Each of the two
-/// links has a thread that sends core messages, and one that publishes the messages of all durable
-/// imports. Each core import has a thread for each priority; with Overflow::block it waits for room
-/// in the bus, and close() waits for it, so another thread must consume the bus.
+/// Threads: any thread may call statistics() and state(). The other functions are for the owner,
+/// one thread at a time. The bus' consumer never waits for the server. Each of the two links has
+/// one thread for sent core messages, and one for the messages of all durable imports. Each core
+/// import has one thread per priority. With Overflow::block, that thread waits while the bus is
+/// full, and close() waits for the thread, so another thread must consume the bus.
 ///
 /// Loops: an imported message has an origin, and no bridge exports it again. A bridge drops
 /// messages of its own origin. Two bridges of one bus need the same `origin` in their options.
 ///
-/// Priority: high messages have a link of their own, and a stream of their own. The subject names
-/// the priority: fleet.order.high, or `<stream>.high.fleet.order`.
+/// Priority: messages of high priority have their own link and stream. The subject contains the
+/// priority: fleet.order.high, or `<stream>.high.fleet.order`.
 ///
-/// Performance: the side of the bus allocates nothing for a message. An importer allocates once for
-/// each run of a sender, up to maxOrigins.
+/// Performance: the bus' consumer allocates nothing per message. An importer allocates once per run
+/// of a sender, up to maxOrigins.
 ///
 /// Lifetime: the bus outlives the bridge. The destructor closes without waiting for the server.
 template <class AnyBus>
@@ -299,8 +298,8 @@ class NatsBridge {
 
 public:
     /// Connects to the server. Throws std::runtime_error with one line if no server can be reached,
-    /// if the server refuses, or if a setting is out of range. With startWithoutServer, only a
-    /// server that has accepted the connection can refuse, and a missing one is no error.
+    /// if the server refuses, or if a setting is out of range. With startWithoutServer, it is no
+    /// error if no server accepts the connection.
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
         if (!options_.durable.stream.empty()) {
@@ -308,7 +307,7 @@ public:
             restPull_ = std::make_unique<detail::Pull>(rest_, options_.durable);
             highPull_ = std::make_unique<detail::Pull>(high_, options_.durable);
         }
-        // The outbox has locked its folder.
+        // originOf() requires the folder's lock, which the outbox has acquired.
         if (options_.origin == 0) {
             options_.origin = detail::originOf(options_.durable.outboxFolder);
         }
@@ -317,9 +316,9 @@ public:
     NatsBridge& operator=(const NatsBridge&) = delete;
     ~NatsBridge() { (void)close(std::chrono::milliseconds(0)); }
 
-    /// Sends each message of type T that the bus handles from now on. A message that cannot be sent
-    /// is counted, and is a gap for the importers. Throws std::runtime_error with one line if the
-    /// route is wrong, or if the bus has no room for another handler.
+    /// Sends each message of type T that the bus handles after this call. A message that cannot be
+    /// sent is counted, and importers see a gap. Throws std::runtime_error with one line if the
+    /// route is invalid, or if the bus has reached its maximum number of handlers.
     template <class T>
     void exportType(const NatsRoute& route) {
         detail::Exporter<T>& exporter = addExporter<T>(route);
@@ -333,18 +332,18 @@ public:
         }
     }
 
-    /// Returns an outlet, which sends messages of type T to other processes without the bus. A
-    /// message that the outlet refuses is no gap for the importers, except if the disk refused it.
-    /// Throws std::runtime_error with one line if the route is wrong.
+    /// Returns an outlet, which sends messages of type T to other processes without the bus.
+    /// Importers see no gap for a refused message, unless the disk refused it. Throws
+    /// std::runtime_error with one line if the route is invalid.
     template <class T>
     [[nodiscard]] Outlet<T> outlet(const NatsRoute& route) {
         return Outlet<T>(addExporter<T>(route));
     }
 
-    /// Publishes into the bus each message of type T that arrives from now on. A durable import
-    /// continues where the importer of this name stopped. A bridge imports a subject once in each
-    /// profile. Throws std::runtime_error with one line if the route is wrong or the server
-    /// refuses. If the server was the reason, destroy the bridge and make another one.
+    /// Publishes each message of type T that arrives after this call into the bus. A durable import
+    /// continues where the importer of this name stopped. A bridge can import a subject once per
+    /// profile. Throws std::runtime_error with one line if the route is invalid or the server
+    /// refuses. After a refusal by the server, destroy the bridge and create another one.
     template <class T>
     void importType(const NatsRoute& route) {
         requireImport<T>(route);
@@ -381,8 +380,8 @@ public:
         awaitServer();
     }
 
-    /// Returns a client, which asks the programs that serve the route. Throws std::runtime_error
-    /// with one line if the route is wrong.
+    /// Returns a client for the programs that serve the route. Throws std::runtime_error with one
+    /// line if the route is invalid.
     template <class Question, class Answer>
     [[nodiscard]] Client<Question, Answer> client(const NatsRoute& route) {
         requireRequests<Question>(route);
@@ -403,14 +402,14 @@ public:
     ///
     ///     bridge.serve<Where, Position>({"fleet.where"}, [&](const Where&) { return position; });
     ///
-    /// The question is a message of the bus, with the client's priority and the limits of the bus.
-    /// The bus' consumer calls `handler(question)` or `handler(question, header)`, like other
-    /// handlers of the type, but not after the question's time, which begins when the question
-    /// arrives. If the handler throws, the client receives `refused`. If several programs serve a
-    /// subject, one of them receives each question.
+    /// Each question is published to the bus with the client's priority, within the quotas of the
+    /// bus. The bus' consumer calls `handler(question)` or `handler(question, header)` like any
+    /// handler of the type, unless the request's timeout has passed since the question arrived. If
+    /// the handler throws, the client receives `refused`. If several programs serve a subject, one
+    /// of them receives each question.
     ///
-    /// Throws std::runtime_error with one line if the route is wrong, if the bus has no room for
-    /// another handler, or if the server refuses.
+    /// Throws std::runtime_error with one line if the route is invalid, if the bus has reached its
+    /// maximum number of handlers, or if the server refuses.
     template <class Question, class Answer, class Handler>
     void serve(const NatsRoute& route, Handler handler) {
         static_assert(Header::hasSender, "serve() needs Traits::senders, which number questions");
@@ -457,10 +456,10 @@ public:
         awaitServer();
     }
 
-    /// Stops exporting, importing and serving, and ends open requests. Returns false if a link was
-    /// cut before all messages were sent and handled, or if the outbox did not become empty in
-    /// time. The outbox, each durable import and each link may take up to `timeout`. It may be
-    /// called repeatedly, but not by a handler of the bus.
+    /// Stops exporting, importing and serving, and ends open requests. Returns false if messages
+    /// were not sent or handled in time, or if the outbox was not empty in time. The outbox, each
+    /// durable import and each link may take up to `timeout`. close() may be called repeatedly, but
+    /// not by a handler of the bus.
     bool close(std::chrono::milliseconds timeout) noexcept {
         handlers_.clear();
         const bool isOutboxEmpty = outbox_ == nullptr || outbox_->close(timeout);
@@ -470,9 +469,9 @@ public:
             restPull_->stop(timeout);
         }
         for (detail::ArrivalReceiver* const responder : responders_) {
-            responder->stop();  // before the links are closed, so that clients receive `refused`
+            responder->stop();  // clients receive `refused` through the open links
         }
-        noters_.clear();  // until now, so that the server learns which messages were handled
+        noters_.clear();  // not earlier, because stop() acknowledges handled messages
         const bool isHighComplete = high_.close(timeout);
         const bool isRestComplete = rest_.close(timeout);
         if (detail::Requests* const requests = requests_.load(); requests != nullptr) {
@@ -481,10 +480,10 @@ public:
         return isRestComplete && isHighComplete && isOutboxEmpty;
     }
 
-    /// Waits until the server has all messages that were sent before on core routes, and has stored
-    /// those of durable routes. It does not wait for later messages of other threads. The outbox
-    /// and each link may take up to `timeout`. False if the time passed first, or if a link has
-    /// lost its connection. The owner calls it, before close().
+    /// Waits until the server has received all messages sent before on core routes, and stored all
+    /// messages sent before on durable routes. The outbox and each link may take up to `timeout`.
+    /// Returns false after that time, or if a link has lost its connection. Only the owner may call
+    /// flush(), before close().
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept {
         const bool isStored = outbox_ == nullptr || outbox_->flush(timeout);
         const bool isRestSent = rest_.flush(timeout);
@@ -523,8 +522,7 @@ public:
     }
 
 private:
-    /// Checks a route. Throws std::runtime_error with one line if the bridge cannot have this
-    /// route.
+    /// Throws std::runtime_error with one line if the route is invalid for this bridge.
     template <class T>
     void require(const NatsRoute& route) {
         if (route.profile == Profile::durable && outbox_ == nullptr) {
@@ -559,7 +557,7 @@ private:
         }
     }
 
-    /// The same for an import. Also notes the import, so that a second one is refused.
+    /// Like require(), for an import. Records the import, so that a second one is refused.
     template <class T>
     void requireImport(const NatsRoute& route) {
         require<T>(route);
@@ -592,7 +590,7 @@ private:
         }
     }
 
-    /// Waits until the server has all subscriptions. Throws std::runtime_error if it is slow.
+    /// Waits until the server has all subscriptions. Throws std::runtime_error after 2 seconds.
     void awaitServer() {
         for (detail::Link* const link : {&rest_, &high_}) {
             const auto mayBeAway = [&] {
@@ -625,8 +623,8 @@ private:
         return *made;
     }
 
-    /// Subscribes a handler that runs after all present handlers of the bus, and counts the handled
-    /// messages.
+    /// Subscribes a handler that reports each message to its importer after all existing handlers
+    /// have run.
     template <class T>
     void noteHandled(
         [[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
@@ -661,7 +659,7 @@ private:
             trace = header.trace;
         }
         const OutletResult result = exporter.send(message, priority, trace);
-        // If the disk has refused the message, its sequence is used already.
+        // If the disk has refused the message, its sequence is already used.
         if (result != OutletResult::ok && result != OutletResult::notOnDisk) {
             exporter.skip(priority);
         }
@@ -693,8 +691,8 @@ private:
     detail::Link high_;
     std::unique_ptr<detail::Pull> restPull_;
     std::unique_ptr<detail::Pull> highPull_;
-    std::vector<Subscription> handlers_;  ///< those of exports
-    std::vector<Subscription> noters_;    ///< those that note handled messages, for untilHandled
+    std::vector<Subscription> handlers_;  ///< of exports and of serve()
+    std::vector<Subscription> noters_;    ///< for untilHandled
 };
 
 }  // namespace sluice::nats

@@ -31,9 +31,9 @@ class BridgeObserver {
 public:
     /// The state of a connection has changed. `link` is "high" or "rest".
     virtual void changed(const char* link, LinkState state) noexcept = 0;
-    /// Receives one line of text about trouble: messages are lost or refused, or the server refuses
-    /// or does not answer. A link and a route report the same line at most once in ten minutes, if
-    /// they have at most 32 different ones.
+    /// Receives one line of text about a problem: messages are lost or refused, or the server
+    /// refuses or does not answer. Each link and route repeats a line at most once in ten minutes,
+    /// unless it has reported more than 32 different lines.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:
@@ -53,17 +53,16 @@ struct DurableOptions {
     /// need it.
     std::string name;
 
-    /// The most messages that the outbox holds until the server acknowledges them: 4 to 2^24.
+    /// The maximum number of unacknowledged messages in the outbox: 4 to 2^24.
     std::size_t outboxMessages = 1024;
-    /// The folder that keeps messages over a restart of the process. A message is on the disk
-    /// before it is accepted, so its sender waits for the disk. Empty: the outbox is in memory
-    /// only. Each process needs a folder of its own.
+    /// The folder in which outbox messages survive a restart of the process. A message is on the
+    /// disk before it is accepted, so its sender waits for the disk. Empty: the outbox is in memory
+    /// only. Each process needs its own folder.
     std::string outboxFolder;
-    /// The folder keeps messages of this priority and above. It also keeps messages of a lower
-    /// priority if their folder exists already.
+    /// The lowest priority whose messages are stored in the folder. Lower priorities are also
+    /// stored if their subfolders already exist.
     Priority onDiskFrom = Priority::high;
-    /// The most messages of one priority that wait for an acknowledgement at the same time: 1 to
-    /// 2^24.
+    /// The maximum number of sent but unacknowledged messages of one priority: 1 to 2^24.
     std::size_t inFlight = 512;
     /// If the server has not acknowledged a message after this time, the message is sent again: 1
     /// ms to 1 year.
@@ -71,23 +70,23 @@ struct DurableOptions {
     /// If the server refused a message, the message is sent again after this time: 1 ms to 1 year.
     std::chrono::milliseconds retryWait{100};
 
-    /// The most bytes of each stream: at least 1. A full stream refuses messages.
+    /// The maximum size of each stream in bytes: at least 1. A full stream refuses messages.
     std::int64_t streamBytes = std::int64_t{256} * 1024 * 1024;
     int replicas = 1;  ///< number of servers that store each message: at least 1
     /// If a message arrives twice within this time, the server drops the second one: 100 ms to 1
     /// year.
     std::chrono::milliseconds duplicateWindow{120'000};
-    /// True: several programs have this name, and share the messages. The server delivers each
-    /// message to one of them. All of them set the option, and count no gaps.
+    /// If true, several programs with the same name share the messages: the server delivers each
+    /// message to one of them. All of them must set shareWork, and none of them counts gaps.
     bool shareWork = false;
-    /// If an importer has not acknowledged a message, the server delivers it again after 1, 2, 4,
-    /// ... seconds, and at last each time after this time: 1 ms to 1 year. With shareWork it
-    /// delivers it again each time after this time, so handlers must be faster.
+    /// The longest interval between deliveries of an unacknowledged message: 1 ms to 1 year. The
+    /// intervals are 1, 2, 4, ... seconds up to this value. With shareWork, all intervals have this
+    /// value, so handlers must be faster.
     std::chrono::milliseconds redeliverAfter{30'000};
-    /// The most messages of an import and priority that wait for an acknowledgement: 1 to 2^24.
+    /// The maximum number of unacknowledged messages per import and priority: 1 to 2^24.
     int pullBatch = 256;
-    /// If an importer has no connection for this time, the server forgets it: up to 1 year. 0: the
-    /// server never forgets it, so a program that does not start again fills the stream.
+    /// The server forgets an importer that has been disconnected for this time: up to 1 year. 0:
+    /// never, so an importer that does not restart lets the stream fill up.
     std::chrono::milliseconds forgetAfter{0};
 };
 
@@ -99,8 +98,8 @@ struct DurableOptions {
 ///     options.durable.name = "robot-7";
 ///     sluice::nats::NatsBridge bridge(bus, options);
 ///
-/// The constructor of the bridge refuses a setting that is out of range with a std::runtime_error.
-/// Its one line names the setting, the value and the limit.
+/// If a setting is out of range, the bridge's constructor throws std::runtime_error with one line
+/// that names the setting, the value and the limit.
 struct NatsOptions {
     /// One server, or several separated by commas. If a password contains one of `,:/@`, use
     /// `password` instead of the URL.
@@ -120,55 +119,52 @@ struct NatsOptions {
     std::string keyFile;
     /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
     std::chrono::milliseconds connectTimeout{2000};
-    /// True: if no server accepts the connection within connectTimeout, the constructor returns
-    /// nevertheless. The links are `disconnected`, keep messages like any link without a server,
-    /// and connect later. If the server then refuses, for example a stream, the observer receives
-    /// the line that would have been thrown.
+    /// If true, the constructor returns even if no server accepts the connection within
+    /// connectTimeout. The links are then `disconnected`, keep messages until they connect, and
+    /// report later refusals of the server, for example of a stream, to the observer.
     bool startWithoutServer = false;
-    /// If the server reads nothing for this time, up to 2^31 - 1 ms, the bridge gives the
-    /// connection up and connects again. 0: it waits without limit.
+    /// If the server reads nothing for this time, the bridge drops the connection and reconnects:
+    /// up to 2^31 - 1 ms. 0: never.
     std::chrono::milliseconds writeTimeout{2000};
     /// The first pause between two attempts to connect: 0 to 1 year. Each further pause is twice as
-    /// long, at most reconnectWaitLimit: reconnectWait to 1 year. A random time of up to
+    /// long, up to reconnectWaitLimit (reconnectWait to 1 year). A random time of up to
     /// reconnectJitter is added.
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectWaitLimit{2000};
     std::chrono::milliseconds reconnectJitter{100};
-    /// True: each message is written to the socket alone, which costs a system call for each
-    /// message. False: libnats collects messages for up to a millisecond.
+    /// If true, each message is written to the socket immediately, which costs one system call. If
+    /// false, libnats collects messages for up to a millisecond.
     bool sendAtOnce = false;
     BridgeObserver* observer = nullptr;  ///< may be null; must outlive the bridge
-    /// The number of the bus among all buses of the fleet. 0: a random number. The outboxFolder
-    /// keeps it, so that it stays the same over a restart; without a folder each start has another
-    /// one.
+    /// A number that identifies the bus among all buses of the fleet. 0: a random number, which
+    /// stays the same after a restart only if outboxFolder is set.
     std::uint64_t origin = 0;
-    /// The most runs of senders whose sequences an importer of one type and priority follows.
-    /// Messages of other senders are delivered too, and counted as untracked.
+    /// The maximum number of sender runs whose sequences an importer of one type and priority
+    /// tracks. Messages of further runs are delivered too, but counted as untracked.
     std::size_t maxOrigins = 1024;
-    /// Core profile: bytes of messages that each of the two links keeps until its thread passes
-    /// them to libnats, for example while the server is away or reads nothing. A message that finds
-    /// no room is refused. At least 1; a message of maxMessageSize always finds room in an empty
-    /// link.
+    /// Core profile: the size of each link's send buffer in bytes, at least 1. Messages wait in the
+    /// buffer, for example while the server is unreachable or reads nothing. A full buffer refuses
+    /// messages; an empty one accepts any message of up to maxMessageSize.
     std::size_t sendBuffer = std::size_t{1} << 20;
     /// The largest encoded message, in bytes with its envelope: 64 to 2^30. Each export on a core
     /// route and each message in the outbox has a buffer of this size.
     std::size_t maxMessageSize = std::size_t{64} * 1024;
-    /// Core profile: the most messages of one import and priority that wait for the importer: at
-    /// least 1. More messages are dropped and counted in `overrun`.
+    /// Core profile: the maximum number of messages per import and priority that wait for the
+    /// importer, at least 1. Further messages are dropped and counted in `overrun`.
     int importBacklog = 65'536;
-    /// The most open requests of all clients, and the most questions of one subject and priority
-    /// that wait for their handler: 1 to 65,536. Further requests end as `full`.
+    /// The maximum number of open requests of all clients, and of questions per subject and
+    /// priority that wait for their handler: 1 to 65,536. Further requests end as `full`.
     std::size_t maxRequests = 1024;
     DurableOptions durable;
 };
 
-/// The guarantee of a route.
+/// The delivery guarantee of a route.
 enum class Profile : unsigned char {
     core,    ///< at most once: a message may be lost
     durable  ///< at least once, from the outbox of the sender to the bus of the importer
 };
 
-/// How the messages of one type travel: their subject on the server, and their guarantee.
+/// The subject on the server and the delivery guarantee of one message type.
 ///
 ///     bridge.exportType<Position>({"fleet.position"});
 ///     bridge.importType<Order>({"fleet.order", 1, Profile::durable});
@@ -178,41 +174,42 @@ struct NatsRoute {
     /// and counts messages of other versions.
     std::uint32_t schemaVersion = 1;
     Profile profile = Profile::core;
-    /// Durable imports: when the importer acknowledges a message. False: as soon as the bus has
-    /// accepted it. True: after those handlers have returned that the bus had at importType(). True
-    /// has these conditions:
+    /// If false, a durable import acknowledges a message when the bus has accepted it. If true,
+    /// when all handlers that were subscribed before importType() have returned. Conditions for
+    /// true:
     ///
-    /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of the
-    ///   imported messages to numbers of its own.
+    /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of imported
+    ///   messages to its own numbers.
     /// - The bus must not drop messages.
-    /// - A program may publish an imported message again. If a million messages of the import have
-    ///   come since, it sets `sender` of the copy to 0. Otherwise the copy may acknowledge another
+    /// - A program that publishes an imported message again, after a million later messages of the
+    ///   import, must set `sender` of the copy to 0. Otherwise, the copy may acknowledge another
     ///   message.
     bool untilHandled = false;
 };
 
-/// The result of a send, and of a future of Outlet::confirm().
+/// The result of a send, or of the future of Outlet::confirm().
 enum class [[nodiscard]] OutletResult : unsigned char {
-    /// Sent. Durable: the outbox keeps it until the server has stored it. The future of confirm():
-    /// the server has stored it.
+    /// Sent. On durable routes, the outbox keeps the message until the server has stored it. The
+    /// future of confirm(): the server has stored the message.
     ok,
-    congested,  ///< refused: no room for its priority, because the server is slow or not connected
+    congested,  ///< refused: the outbox or link is full, because the server is slow or not
+                ///< connected
     notOnDisk,  ///< refused: the disk of outboxFolder is full or broken
     tooLarge,   ///< refused: larger than maxMessageSize, or than the server accepts
     /// Refused: the bridge is closed, or libnats has closed the link for good. The future of
     /// confirm(): the bridge was closed before the server had stored it.
     closed,
-    unencodable,   ///< refused by the codec: a text is not UTF-8, for example
-    undeliverable  ///< the future of confirm() only: the server will never store it
+    unencodable,   ///< refused by the codec, for example because a text is not UTF-8
+    undeliverable  ///< only from confirm(): the server will never store the message
 };
 
-/// Why a request of a Client has no answer.
+/// The reason why a request has no answer.
 enum class RequestError : unsigned char {
     timedOut = 1,  ///< the deadline passed: the question or the answer was lost, late, or not sent
     noResponder,   ///< no program serves the subject
-    full,          ///< no room: for open requests, in the link, or in the bus of the server
+    full,          ///< too many open requests, or the link or the server's bus is full
     refused,       ///< the handler threw, or its bridge or bus was closed
-    otherSchema,   ///< the programs have different types, or other versions of them
+    otherSchema,   ///< the programs have different types, or different versions of a type
     tooLarge,      ///< question or answer is larger than maxMessageSize, or than the server accepts
     unencodable,   ///< the codec refused the question or the answer
     closed         ///< the client's bridge was closed
@@ -242,8 +239,8 @@ enum class RequestError : unsigned char {
 
 namespace detail {
 
-/// Returns the options. If a setting is out of range, it throws std::runtime_error with one line
-/// that names the setting, its value and the limit.
+/// Returns the options. If a setting is out of range, throws std::runtime_error with one line that
+/// names the setting, its value and the limit.
 const NatsOptions& checked(const NatsOptions& options);
 
 }  // namespace detail

@@ -13,8 +13,8 @@
 
 namespace sluice::nats::detail {
 
-/// Encodes the message behind the room for its envelope. Sets `size` if the result is `ok`.
-/// Otherwise the result is `tooLarge` or `unencodable`.
+/// Encodes the message behind the bytes reserved for its envelope. Sets `size` if the result is
+/// `ok`. Otherwise the result is `tooLarge` or `unencodable`.
 template <class T>
 OutletResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
                         std::size_t& size) noexcept {
@@ -48,7 +48,7 @@ Reading decodeBody(const unsigned char* data, std::size_t size,
     }
 }
 
-/// Whether a message of this schema may be decoded as a T.
+/// Returns true if a message of this schema may be decoded as a T.
 template <class T>
 [[nodiscard]] bool isReadableAs(std::uint64_t schemaHash) noexcept {
     return !wire::detail::needsSameSchema<wire::Codec<T>> ||

@@ -8,9 +8,8 @@
 
 namespace sluice::nats::detail {
 
-/// Finds messages of one run of a sender that were received before, by their sequences. With
-/// `mayReturn`, a missing sequence may arrive later. Otherwise only a sequence beyond the newest
-/// one is fresh.
+/// Detects duplicate messages of one run of a sender by their sequences. With `mayReturn`, a
+/// missing sequence may arrive later. Otherwise, only a sequence beyond the newest one is fresh.
 ///
 /// Threads: one thread at a time. Cost: only the constructor allocates.
 ///
@@ -18,9 +17,9 @@ namespace sluice::nats::detail {
 /// At most maxRanges are kept. If there are more, the oldest one is dropped, except the range that
 /// begins with sequence 0.
 ///
-/// A sequence before the newest one that lies in no range was received. Exception: before the end
-/// of a dropped range this is unknown, and the sequence counts as fresh. So a message may be
-/// handled twice, and none is lost.
+/// A sequence up to the newest one has been received if no range contains it. Sequences before the
+/// end of a dropped range are unknown and count as fresh, so a message may be handled twice, but
+/// none is lost.
 class DuplicateFilter {
 public:
     static constexpr std::size_t maxRanges = 64;
@@ -31,13 +30,13 @@ public:
         }
     }
 
-    /// Whether this sequence was not received before.
+    /// Returns true if this sequence was not received before.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
         return isEmpty_ || sequence > newest_ || sequence < forgotten_ ||
                rangeOf(sequence) != missing_.end();
     }
 
-    /// Notes that a fresh sequence was received. Returns the change of the number of missing
+    /// Records that a fresh sequence was received. Returns the change of the number of missing
     /// sequences. Sequences before the first one do not count, because they may have been sent
     /// before this program listened.
     std::int64_t add(std::uint64_t sequence) noexcept {
@@ -59,7 +58,7 @@ public:
         }
         const auto range = missing_.begin() + std::distance(missing_.cbegin(), rangeOf(sequence));
         if (range == missing_.end()) {
-            return 0;  // it lies in a dropped range, or it is not fresh
+            return 0;  // in a dropped range, or not fresh
         }
         const Range whole = *range;
         auto at = missing_.erase(range);
@@ -91,7 +90,7 @@ private:
     void append(Range range) noexcept { insertAt(missing_.end(), range); }
 
     void insertAt(Ranges::iterator where, Range range) noexcept {
-        // The constructor has reserved room for one more than maxRanges.
+        // The constructor has reserved memory for maxRanges + 1 ranges.
         missing_.insert(where, range);
         if (missing_.size() > maxRanges) {
             const auto oldest = missing_.begin() + (missing_.front().begin == 0 ? 1 : 0);

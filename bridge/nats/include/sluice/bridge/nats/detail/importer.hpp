@@ -35,11 +35,11 @@ struct ImportContext {
     const std::atomic<bool>& isClosing;
     std::uint64_t origin;
     std::size_t maxOrigins;
-    bool isShared;             ///< whether other programs receive a part of the messages
+    bool isShared;             ///< whether other programs receive some of the messages
     BridgeObserver* observer;  ///< may be null
 };
 
-/// Whether a bus with this header may drop messages that it has accepted.
+/// True if a bus with this header may drop accepted messages.
 template <class Header>
 inline constexpr bool isDropping = false;
 template <class Traits>
@@ -47,14 +47,14 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
     Traits::overflow[2] == Overflow::dropOldest;
 
-/// The number of an importer with untilHandled, or of a Responder. It is the upper part of the
-/// `sender` of each of its messages in the bus; the lower part is the number of the message. All
-/// shared libraries of a program draw from the same numbers, if they are loaded with RTLD_GLOBAL or
-/// built by g++.
+/// The number of an importer with untilHandled, or of a Responder. In the bus, the `sender` of each
+/// of its messages consists of this number (upper bits) and the message's number (lower bits).
+/// Shared libraries of a program use one counter if they are loaded with RTLD_GLOBAL or built by
+/// g++.
 ///
-/// Numbers repeat after 4,095 of them; an import and a served route have three. The lower part has
-/// 20 bits: fewer than 2^19 messages of an import may be in the bus, and a copy of a message must
-/// be handled before the message 2^20 numbers later is in the bus.
+/// Numbers repeat after 4,095; each import and each served route uses three. The message number has
+/// 20 bits, so the bus may contain fewer than 2^19 messages of an import. A copy of a message must
+/// be handled before 2^20 later messages have been published.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
     static ImportNumber next() noexcept {
@@ -70,8 +70,8 @@ public:
     [[nodiscard]] bool isOf(std::uint32_t sender) const noexcept {
         return (sender & ~countMask) == bits_;
     }
-    /// Returns the full number of a message, or `before` if the message is not later. A program may
-    /// publish a message again with its header.
+    /// Returns the full number of a message, or `before` if the message is not later, because a
+    /// program may have published an old message again.
     static std::uint64_t laterOf(std::uint64_t before, std::uint32_t sender) noexcept {
         const std::uint32_t step = (sender - static_cast<std::uint32_t>(before)) & countMask;
         return step <= countMask / 2 ? before + step : before;
@@ -93,8 +93,8 @@ private:
 
 /// Publishes the imported messages of one type and priority into the bus.
 ///
-/// Threads: one thread uses it, the thread of its subscription or of its link's pull. Exceptions:
-/// the bus' consumer calls noteHandled(), and any thread may call handled().
+/// Threads: the bus' consumer calls noteHandled(), and any thread may call handled(). The thread of
+/// the subscription or of the link's Pull calls the other functions.
 template <class T, class AnyBus>
 class Importer final : public Receiver {
     static_assert(std::is_default_constructible_v<T>,
@@ -113,14 +113,14 @@ public:
     [[nodiscard]] std::uint64_t accepted() const noexcept override { return accepted_.load(); }
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
     /// Called by the bus' consumer after all handlers of an imported message have returned. Earlier
-    /// messages of this importer have left the bus, too.
+    /// messages of this importer have also left the bus.
     void noteHandled(std::uint32_t sender) noexcept {
         if (number_.isOf(sender)) {
             // Relaxed: only the consumer writes it.
             const std::uint64_t before = handled_.load(std::memory_order_relaxed);
             const std::uint64_t later = ImportNumber::laterOf(before, sender);
-            // A greater number is that of an old message, which the program has published again.
-            // The newest message may be handled before it counts as accepted.
+            // A greater number belongs to an old message that the program has published again. The
+            // newest message may be handled before it counts as accepted.
             if (later <= accepted_.load() + 1) {
                 handled_.store(later);
             }
@@ -151,7 +151,7 @@ public:
         }
         DuplicateFilter* const run = runOf(envelope);
         if (run != nullptr && !run->isFresh(envelope.sequence)) {
-            // The first copy may still wait for its handlers. So the server must keep the message
+            // The first copy may still wait for its handlers, so the server must keep the message
             // until they have returned.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              number_.isNone() ? Verdict::taken : Verdict::repeated);
@@ -160,7 +160,7 @@ public:
         if (outcome == Outcome::full) {
             return Verdict::full;
         }
-        // In the core profile a message that the bus refuses counts as received, so it is no gap.
+        // In the core profile, a message that the bus refuses counts as received, not as a gap.
         const bool isAccepted = outcome == Outcome::accepted;
         if (run == nullptr) {
             add(counters.untracked);
@@ -176,7 +176,7 @@ public:
     }
 
 private:
-    /// No sender counts beyond it. Without a limit, a forged sequence would overflow `gaps`.
+    /// The limit of valid sequences, so that a forged sequence cannot overflow `gaps`.
     static constexpr std::uint64_t largestSequence = std::uint64_t{1} << 53;
     using RunId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
 
@@ -194,9 +194,9 @@ private:
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
-    /// Returns the run of the sender, and makes it if it is new. Null if there are
-    /// maxOrigins entries or no memory. Called before the bus has the message, so that no
-    /// allocation can fail after the bus has accepted the message.
+    /// Returns the sender's run, which it adds if it is new, or null if maxOrigins runs exist or
+    /// memory is exhausted. Called before the message is published, so that no allocation can fail
+    /// after the bus has accepted the message.
     DuplicateFilter* runOf(const wire::Envelope& envelope) noexcept {
         const RunId id(envelope.origin, envelope.incarnation);
         const auto known = runs_.find(id);
@@ -209,7 +209,7 @@ private:
                             .first->second;
             }
         } catch (const std::bad_alloc&) {
-            // Treated as if there were maxOrigins entries.
+            // handled like maxOrigins
         }
         return nullptr;
     }
@@ -217,12 +217,12 @@ private:
     void note(DuplicateFilter& run, const wire::Envelope& envelope) noexcept {
         const std::int64_t change = run.add(envelope.sequence);
         if (context_.isShared && profile_ == Profile::durable) {
-            return;  // other programs have the missing messages
+            return;  // other programs receive the missing messages
         }
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
-            std::array<char, 20> origin{};  // as many as the largest number has
+            std::array<char, 20> origin{};  // the digits of the largest number
             const char* const end =
                 std::to_chars(origin.data(), origin.data() + origin.size(), envelope.origin).ptr;
             reporter_.report(
@@ -233,8 +233,8 @@ private:
     }
 
     enum class Outcome : unsigned char { accepted, full, refused };
-    /// Publishes the message into the bus. In the durable profile the result may be `full`, because
-    /// the thread has messages for other importers, and must not wait.
+    /// Publishes the message into the bus. In the durable profile, returns `full` instead of
+    /// waiting, because the thread serves other importers too.
     Outcome publish(const wire::Envelope& envelope, T&& message) noexcept try {
         PublishOptions options;
         options.priority = priority_;

@@ -10,18 +10,18 @@
 
 namespace sluice::nats::detail {
 
-/// The answer of a receiver to the stream.
+/// A receiver's answer to the stream.
 enum class Verdict : unsigned char {
     taken,     ///< the message is done: do not deliver it again
-    accepted,  ///< done as soon as handled() has counted this message
-    repeated,  ///< a duplicate: done as soon as handled() has counted all messages accepted before
-    full,      ///< the receiver has no room now, and has counted nothing: offer it again
+    accepted,  ///< done when handled() has counted this message
+    repeated,  ///< a duplicate: done when handled() has counted all messages accepted earlier
+    full,      ///< the receiver is full, and has counted nothing: offer the message again
     later,     ///< deliver it again
     never      ///< the message is unreadable: do not deliver it again
 };
 
-/// Gets the messages of one subscription. The bytes are valid until receive() returns. Only streams
-/// use the verdict.
+/// Receives the messages of one subscription. The bytes are valid until receive() returns.
+/// Subscriptions without a stream ignore the verdict.
 class Receiver {
 public:
     virtual Verdict receive(const unsigned char* bytes, std::size_t size) noexcept = 0;
@@ -40,28 +40,28 @@ struct Arrival {
     const char* reply;  ///< the subject for the answer; null: none
     const unsigned char* bytes;
     std::size_t size;
-    bool isNoResponder;  ///< sent by the server: no program receives the question
+    bool isNoResponder;  ///< the server reports that no program serves the subject
 };
 class ArrivalReceiver {
 public:
     virtual void receive(const Arrival& arrival) noexcept = 0;
-    /// Refuses what is still open, and what arrives later. The owner calls it.
+    /// Refuses open and later arrivals. Only the owner may call stop().
     virtual void stop() noexcept = 0;
 
 protected:
     ~ArrivalReceiver() = default;
 };
 
-/// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
+/// One connection to a NATS server. NatsBridge owns two. Users of a Link do not include libnats.
 ///
 ///     Link link(options, "rest");
 ///     link.subscribe("fleet.order.low", receiver, 1000);
 ///     const bool isSent = link.publish("fleet.position.low", bytes, size);
 ///     const bool isComplete = link.close(std::chrono::seconds(1));
 ///
-/// Threads: any thread may call state(), dropped() and publish(). The owner calls the others. The
-/// link has a thread, which passes the messages of publish() to libnats, because a call of libnats
-/// may wait for the server. Each subscription has a thread of libnats, which calls the receiver.
+/// Threads: any thread may call state(), dropped() and publish(). Only the owner may call the other
+/// functions. The link's own thread passes published messages to libnats, because a call of libnats
+/// may wait for the server. For each subscription, a thread of libnats calls the receiver.
 ///
 /// Edges: E1 complete: the end of the last call of each receiver -> close() has returned.
 ///
@@ -75,24 +75,24 @@ public:
     Link& operator=(const Link&) = delete;
     ~Link();
 
-    /// Keeps a message until the link's thread sends it. Never waits for the server. Returns false
-    /// if the link has no room for it, if it is larger than maxPayload(), or if the link is closed.
+    /// Copies a message into the send buffer. Never waits for the server. Returns false if the
+    /// buffer is full, if the message is larger than maxPayload(), or if the link is closed.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
                                std::size_t size) noexcept {
         return publish(subject, bytes, size, "", Clock::time_point::max());
     }
     using Clock = std::chrono::steady_clock;
-    /// The same for a question or an answer. A question has a subject for its answer; an answer has
-    /// an empty one. Without a connection until the deadline, the message is not sent.
+    /// Like publish() above, for questions and answers. `reply` is the subject for the answer, or
+    /// empty for an answer. If there is no connection until the deadline, the message is not sent.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes, std::size_t size,
                                const char* reply, Clock::time_point deadline) noexcept;
 
     /// Passes the messages of a subject to the receiver, which must live until close(). At most
-    /// `backlog` messages wait for the receiver; more are dropped. Throws std::runtime_error if the
-    /// subject is wrong.
+    /// `backlog` messages wait for the receiver; further messages are dropped. Throws
+    /// std::runtime_error if the subject is invalid.
     void subscribe(const std::string& subject, Receiver& receiver, int backlog);
-    /// The same for questions and answers. With `queue`, only one of the subscriptions with this
-    /// queue, in all programs, receives a message.
+    /// Like subscribe() above, for questions and answers. Of all subscriptions with the same
+    /// `queue`, in all programs, only one receives each message.
     void subscribe(const std::string& subject, ArrivalReceiver& receiver, int backlog,
                    const char* queue = nullptr);
 
@@ -100,12 +100,12 @@ public:
     [[nodiscard]] std::uint64_t dropped() const noexcept;
 
     /// Sends the published messages, and lets the receivers handle the messages that have arrived,
-    /// for at most `timeout`. Then it ends the connection. No receiver runs afterwards. Returns
-    /// false if `timeout` passed first, or if there was no connection: then messages were lost.
+    /// for at most `timeout`. Then closes the connection. No receiver runs afterwards. Returns
+    /// false if messages were lost, because `timeout` passed first or there was no connection.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
-    /// Waits until the server has all published messages and subscriptions, for at most `timeout`.
-    /// False if `timeout` passed first.
+    /// Waits until the server has all published messages and subscriptions. Returns false after
+    /// `timeout`.
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
 
     [[nodiscard]] LinkState state() const noexcept;

@@ -21,13 +21,13 @@
 
 namespace sluice::nats::detail {
 
-/// The origin of the process that uses the folder: drawn by the first process, then read from the
-/// file "origin". Without a folder, or if the file cannot be written, a random number. Never 0.
-/// Called while this process has locked the folder.
+/// Returns the origin of the process that uses the folder: a random number, which later processes
+/// read from the file "origin". Without a folder, or if the file cannot be written, each process
+/// has another number. Never 0. The caller must have locked the folder.
 std::uint64_t originOf(const std::string& outboxFolder);
 
-/// The answer to a caller of Outlet::confirm(). Null without such a caller. Destroyed without an
-/// answer, it answers `closed`.
+/// The deleter of a Confirmation, which is the promise of Outlet::confirm() or null. A Confirmation
+/// that is destroyed without an answer answers `closed`.
 struct AnswerClosed {
     void operator()(std::promise<OutletResult>* promise) const noexcept {
         promise->set_value(OutletResult::closed);
@@ -50,8 +50,8 @@ struct OutboxCounts {
     explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
 
-    /// Waiting threads are woken once for this many messages, because a wake-up costs more than
-    /// one.
+    /// Waiting threads are woken once per `step` messages, because a wake-up costs more than a
+    /// message.
     const std::size_t step;
     std::atomic<std::uint64_t> held{0};  ///< reservations and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
@@ -61,7 +61,7 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> replayed{0};
     std::atomic<std::uint64_t> damaged{0};
     Park freed;  ///< notified when `held` falls to a multiple of `step`
-    Park done;   ///< notified when messages are done, and when a link is closed
+    Park done;   ///< notified when messages are done, or when a link is closed
 };
 
 /// Keeps messages until JetStream has stored them. NatsBridge owns one.
@@ -72,18 +72,18 @@ struct OutboxCounts {
 ///         result = outbox.commit(std::move(reservation), size, message);
 ///     }
 ///
-/// Threads: any thread may call reserve(), reserveUntil(), commit() and the counts. The owner calls
-/// the others. For each priority, one thread of the outbox sends, and one thread of libnats
-/// receives the acknowledgements.
+/// Threads: any thread may call reserve(), reserveUntil(), commit(), fits(), roomOf() and fill().
+/// Only the owner may call the other functions. Each priority has an outbox thread that sends, and
+/// a libnats thread that receives acknowledgements.
 ///
-/// Room: all priorities share the room for `outboxMessages` messages. Low messages may use 60 % of
-/// it, medium messages 80 %, high messages all. So low messages are refused first.
+/// Quotas: all priorities share a capacity of `outboxMessages` messages. Low-priority messages are
+/// refused when 60 % of it is in use, medium-priority messages when 80 % is in use.
 ///
 /// Order: each priority sends in the order of commit(). A message that is sent again may arrive
-/// after later messages, but after at most `inFlight` of them.
+/// after at most `inFlight` later messages.
 ///
-/// Shutdown: an earlier reservation may still be committed after close(). If the server does not
-/// acknowledge its message in time, the message counts as abandoned.
+/// Shutdown: a reservation made before close() may still be committed afterwards. If the server
+/// does not acknowledge its message in time, the message counts as abandoned.
 ///
 /// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
 class Outbox {
@@ -99,11 +99,12 @@ public:
         std::uint64_t sequence;
     };
 
-    /// Room for one message. The destructor returns the room if the message was not committed.
+    /// The reserved place of one message. The destructor frees the place if the message was not
+    /// committed.
     class [[nodiscard]] Reservation {
     public:
         Reservation() noexcept = default;
-        /// Room for a message of a former process, also if the outbox is full.
+        /// For a message of an earlier process, which is admitted even if the outbox is full.
         Reservation(OutboxCounts& counts, const unsigned char* bytes, std::size_t size)
             : copy_(bytes, bytes + size), counts_(&counts) {
             counts.held.fetch_add(1);
@@ -152,37 +153,37 @@ public:
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox();
 
-    /// Reserves room for one message. Does not wait. Returns `ok`, `congested` or `closed`.
+    /// Reserves the place of one message. Does not wait. Returns `ok`, `congested` or `closed`.
     OutletResult reserve(Priority priority, Reservation& reservation) noexcept;
-    /// The same, but it waits for room until the deadline, or until close().
+    /// Like reserve(), but waits while the outbox is full, until the deadline or close().
     OutletResult reserveUntil(Park::Clock::time_point deadline, Priority priority,
                               Reservation& reservation) noexcept;
-    /// Whether the server answers that it knows no importer of this subject. Waits for at most two
-    /// seconds. Without a connection, and after a question without an answer, it does not ask.
+    /// Returns true if the server answers within two seconds that it knows no importer of this
+    /// subject. Returns false without asking if there is no connection, or if the server did not
+    /// answer an earlier question.
     [[nodiscard]] bool lacksImporter(const std::string& subject);
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
-    /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
-    /// they are on the disk before. Returns `ok` or `notOnDisk`. Takes the confirmation if the
+    /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder,
+    /// first writes them to the disk. Returns `ok` or `notOnDisk`. Takes the confirmation if the
     /// result is `ok`.
     OutletResult commit(Reservation&& reservation, std::size_t size, const Message& message,
                         Confirmation&& confirmation) noexcept;
 
-    /// Waits until the messages that were committed before are done. False if `timeout` passed
-    /// first.
+    /// Waits until all messages committed before are done. Returns false after `timeout`.
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
-    /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
-    /// passed first: then the remaining messages are abandoned.
+    /// Refuses new messages, and waits until the server has stored all others. After `timeout`,
+    /// returns false and abandons the remaining messages.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
-    /// A message of this priority is accepted while the outbox holds fewer messages than this.
+    /// A message of this priority is accepted while the outbox holds fewer messages than roomOf().
     [[nodiscard]] std::size_t roomOf(Priority priority) const noexcept {
         return rooms_[static_cast<std::size_t>(priority)];
     }
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
-    /// Makes the sender of a priority, and passes the messages to it that a former process left in
-    /// the folder. They may be more than outboxMessages, for example after a loss of power.
+    /// Creates the sender of a priority, and passes it the messages that an earlier process left in
+    /// the folder. They may be more than outboxMessages, for example after a power failure.
     void addSender(Link& link, const NatsOptions& options, Priority priority);
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
     [[nodiscard]] bool isCutOff() const noexcept;
@@ -191,10 +192,10 @@ private:
     Link::Impl& rest_;
     Link::Impl& high_;
     const DurableOptions options_;
-    bool isAsking_ = true;  ///< whether the server has answered each question; used by the owner
+    bool isAsking_ = true;  ///< false after a question without an answer; used by the owner
     OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
-    /// Whether the remaining messages are abandoned; set by close().
+    /// True if the remaining messages are abandoned; set by close().
     std::atomic<bool> isEnded_{false};
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;

@@ -16,13 +16,13 @@ namespace sluice::nats::detail {
 ///     pull.add(Priority::high, "fleet.order", receiver);
 ///     pull.stop(std::chrono::seconds(1));  // before link.close()
 ///
-/// Threads: the owner calls the functions. One thread calls all receivers, and answers the server.
-/// If a receiver has no room, its messages wait, and those of other receivers pass. If the answer
-/// to a message is missing, the server delivers the message again after `redeliverAfter`.
+/// Threads: only the owner may call the functions. One thread calls all receivers, and acknowledges
+/// messages. A full receiver delays only its own messages. If a message is not acknowledged, the
+/// server delivers it again: see redeliverAfter.
 ///
-/// For each import the thread orders `pullBatch` messages from the server. It orders again if half
-/// of them have arrived, the order has expired, the link is connected again, or the server has sent
-/// nothing for five seconds.
+/// For each import, the thread requests `pullBatch` messages from the server. It requests more if
+/// half of them have arrived, the request has expired, the link has reconnected, or the server has
+/// sent nothing for five seconds.
 class Pull {
 public:
     Pull(Link& link, const DurableOptions& options);
@@ -34,8 +34,8 @@ public:
     /// if the server refuses the stream or the consumer.
     void add(Priority priority, const std::string& subject, Receiver& receiver);
 
-    /// Passes the messages that have already arrived to the receivers, for at most `timeout`. Then
-    /// it ends the thread. Call it while the link is open.
+    /// Passes the messages that have already arrived to the receivers, for at most `timeout`, and
+    /// then ends the thread. Call stop() while the link is open.
     void stop(std::chrono::milliseconds timeout) noexcept;
 
 private:

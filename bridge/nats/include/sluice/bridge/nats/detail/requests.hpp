@@ -18,11 +18,11 @@
 
 namespace sluice::nats::detail {
 
-/// The open requests of a bridge. NatsBridge makes one for its first client.
+/// The open requests of a bridge. NatsBridge creates it with its first client.
 ///
-/// Each request has a number, the last part of the subject on which its answer arrives. Whoever
-/// takes the number out of the table ends the request: the thread of an inbox with the answer, the
-/// thread of the deadlines, a send that the link refuses, or stop(). So each request ends once.
+/// Each request has a number, which is the last part of its answer's subject. A request ends
+/// exactly once, when its number is removed from the table: by an inbox thread with the answer, by
+/// the deadline thread, by send() if the link refuses the question, or by stop().
 ///
 /// Threads: any thread may call send() and open(). The owner calls stop().
 class Requests final : ArrivalReceiver {
@@ -32,7 +32,7 @@ public:
     using End = std::function<void(const Arrival* answer, RequestError error)>;
 
     Requests(Link& rest, Link& high, std::size_t most, Counters& counters);
-    /// Subscribes the inboxes. They use this object until the links are closed. Throws
+    /// Subscribes the inboxes, which use this object until the links are closed. Throws
     /// std::runtime_error if libnats refuses.
     void start(int backlog);
     Requests(const Requests&) = delete;
@@ -40,10 +40,10 @@ public:
     ~Requests() { stop(); }
 
     /// Sends a question. Does not wait. If the link refuses the question, calls `end` before it
-    /// returns. Throws std::bad_alloc; then `end` is not called.
+    /// returns. If it throws std::bad_alloc, `end` is not called.
     void send(Priority priority, const char* subject, const unsigned char* bytes, std::size_t size,
               Clock::time_point deadline, End end);
-    /// Ends all requests as `closed`, also later ones.
+    /// Ends all requests, including later ones, as `closed`.
     void stop() noexcept override;
     [[nodiscard]] std::size_t open() const noexcept;
 
@@ -56,7 +56,7 @@ private:
 
     void receive(const Arrival& answer) noexcept override;
     void run() noexcept;
-    /// Removes a request from the table. Null if it has ended.
+    /// Removes a request from the table. Returns null if it has ended.
     Table::node_type take(std::uint64_t number) noexcept;
 
     Link& rest_;
@@ -68,7 +68,7 @@ private:
     std::condition_variable changed_;
     Table table_;
     std::uint64_t last_ = 0;  ///< number of the last request
-    /// When the thread checks the deadlines again: at the earliest one, or before.
+    /// The time of the next deadline check, which is not later than the earliest deadline.
     Clock::time_point next_ = Clock::time_point::max();
     bool isStopped_ = false;
     std::thread thread_;

@@ -36,14 +36,14 @@ namespace sluice::nats::detail {
 /// Publishes the questions of one type and priority into the bus, and sends the answers of their
 /// handler.
 ///
-/// Each question has a number in its header's `sender`. The table holds where its answer goes.
-/// Whoever takes the number out of the table answers: the handler, or the thread that finds the
-/// bus full, or stop().
+/// Each question has a number in its header's `sender`. The table maps the number to the subject
+/// for the answer. A question is answered when its number is removed from the table: by its
+/// handler, by the receiving thread if the bus is full, or by stop().
 ///
 /// The bus may lose a question: by dropOldest, by discard(), or because an earlier handler throws.
-/// The questions of one priority are handled in the order of their numbers, so when one is handled,
-/// those before it were lost. They end as `full`, as do all questions if the table is full while
-/// the bus is empty.
+/// Questions of one priority are handled in the order of their numbers, so earlier questions that
+/// are still in the table were lost. They end as `full`. All questions were lost if the table is
+/// full but the bus is empty.
 ///
 /// Threads: a thread of libnats calls receive(), the bus' consumer calls handle(), the owner calls
 /// stop().
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    /// Answers the question, if it is one of this responder. Called by the bus' consumer.
+    /// Answers the question if it belongs to this responder. Called by the bus' consumer.
     void handle(const Question& question, const Header& header) {
         if (header.origin == 0) {
             return;  // a local message, whose program has chosen the sender
@@ -98,7 +98,7 @@ public:
         }
         const Asked& asked = taken.mapped();
         if (Clock::now() >= asked.deadline) {
-            add(counters_.declined);  // the client has given up
+            add(counters_.declined);  // the client no longer waits
             return;
         }
         try {
@@ -121,16 +121,16 @@ public:
 
 private:
     using Clock = Link::Clock;
-    /// Where the answer to a question goes.
+    /// The destination of the answer to a question.
     struct Asked {
         std::string reply;
         std::uint64_t trace = 0;
         Clock::time_point deadline = Clock::time_point::max();
     };
-    using Table = std::map<std::uint64_t, Asked>;  ///< by the number of the question
+    using Table = std::map<std::uint64_t, Asked>;  ///< by question number
 
-    /// Passes a question to the bus. Returns the reason if the question is refused; `asked` is then
-    /// complete.
+    /// Publishes a question to the bus. If the question is refused, returns the reason and
+    /// completes `asked`.
     std::optional<RequestError> publish(const Arrival& arrival, Asked& asked) {
         if (arrival.reply != nullptr) {
             asked.reply = arrival.reply;
@@ -184,8 +184,8 @@ private:
         return RequestError::otherSchema;
     }
 
-    /// Enters the newest question into the table. Returns the reason if there is no room. Moves the
-    /// others to `lost` if the bus has lost them.
+    /// Adds the newest question to the table, or returns an error if the table is full. Moves the
+    /// other questions to `lost` if the bus has lost them.
     std::optional<RequestError> enter(const Asked& asked, Clock::time_point now, Table& lost) {
         const std::lock_guard guard(mutex_);
         if (isStopped_) {
@@ -203,8 +203,8 @@ private:
         return isEntered ? std::nullopt : std::optional(RequestError::full);
     }
 
-    /// Removes a question from the table, and moves those before it to `lost`. Null if the question
-    /// is not there.
+    /// Removes a question from the table, and moves earlier questions to `lost`. Returns null if
+    /// the table does not contain the question.
     typename Table::node_type take(std::uint32_t sender, Table* lost = nullptr) noexcept {
         if (!number_.isOf(sender)) {
             return {};
@@ -257,7 +257,7 @@ private:
 
     bool send(const Asked& asked, const unsigned char* bytes, std::size_t size) noexcept {
         if (asked.reply.empty()) {
-            return false;  // a message that is no question
+            return false;  // not a question
         }
         if (link_.publish(asked.reply.c_str(), bytes, size, "", asked.deadline)) {
             return true;
@@ -270,13 +270,13 @@ private:
     Link& link_;
     Counters& counters_;
     const std::size_t most_;
-    const std::uint32_t question_;  ///< number of the question's type
+    const std::uint32_t question_;  ///< type number of a question
     const ImportNumber number_ = ImportNumber::next();
     const Priority priority_;
     const std::shared_ptr<const Handler> handler_;
     wire::Envelope head_;               ///< of each answer
-    std::uint64_t count_ = 0;           ///< of questions; written by the thread of receive()
-    std::vector<unsigned char> bytes_;  ///< of the answer; written by the bus' consumer
+    std::uint64_t count_ = 0;           ///< number of questions; written by receive()
+    std::vector<unsigned char> bytes_;  ///< buffer of the answer; written by the bus' consumer
     TroubleReporter reporter_;
     std::mutex mutex_;  ///< guards the following
     Table table_;

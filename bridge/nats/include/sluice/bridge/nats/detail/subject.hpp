@@ -30,8 +30,8 @@ inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
     return hash;
 }
 
-/// The same for the questions and the answers of a route. They differ, so that no importer takes a
-/// question for a message.
+/// Like typeOf(), for the questions and answers of a route. The numbers differ from typeOf(), so
+/// that importers refuse questions.
 inline std::uint32_t questionTypeOf(NatsRoute route) {
     route.subject += '?';
     return typeOf(route);
@@ -52,7 +52,7 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
                                              : route.subject + "." + toString(priority);
 }
 
-/// Whether the text is ASCII without a space, a control character, and any of `signs`.
+/// Returns true if the text is ASCII without spaces, control characters and any of `signs`.
 inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
     return std::none_of(text.begin(), text.end(), [signs](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -60,16 +60,16 @@ inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
     });
 }
 
-/// Whether the text can be the subject of a message: tokens with dots between them, no wildcard, no
-/// space, no control character, no quotation mark, no backslash, nothing beyond ASCII. In the text
-/// that names a denied subject, the server changes the last three.
+/// Returns true if the text is a valid subject: tokens separated by dots, in ASCII, without
+/// wildcards, spaces, control characters, quotation marks and backslashes. The server escapes the
+/// last two and non-ASCII characters when it reports a denied subject.
 inline bool isSubject(const std::string& subject) noexcept {
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos && isPlain(subject, "*>\"\\");
 }
 
-/// The most bytes of a subject. libnats cuts the text that names a denied subject, so a longer
-/// subject could not be recognised.
+/// The maximum length of a subject in bytes. libnats truncates the report of a denied subject, so a
+/// longer subject could not be recognised.
 inline constexpr std::size_t longestSubject = 200;
 
 /// Returns a random number. It is never 0.

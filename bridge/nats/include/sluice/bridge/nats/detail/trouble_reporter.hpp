@@ -16,10 +16,10 @@
 
 namespace sluice::nats::detail {
 
-/// Reports trouble of a link or a route to the observer, each line at most once in ten minutes. If
-/// there are more than 32 lines, the oldest one is forgotten, and may be reported again.
+/// Reports problems of a link or a route to the observer, each line at most once in ten minutes. If
+/// there are more than 32 lines, the oldest one is forgotten and may be reported again.
 ///
-/// Any thread may call it. It does not allocate, because the program may have no memory left.
+/// Any thread may call any member. Never allocates, because memory may be exhausted.
 class TroubleReporter {
 public:
     using Parts = std::initializer_list<std::string_view>;
@@ -36,16 +36,16 @@ private:
     using Clock = std::chrono::steady_clock;
     struct Line {
         std::size_t hash;
-        Clock::time_point forgotten;  ///< from then on the line is new again
+        Clock::time_point forgotten;  ///< the time after which the line is new again
     };
 
-    /// Whether the line was not reported in the last ten minutes. If so, it counts as reported now.
+    /// Returns true, and records the line, if it was not reported in the last ten minutes.
     bool isNew(Parts parts) noexcept;
 
     BridgeObserver* const observer_;
     const std::string prefix_;
-    SpinLock mutex_;                ///< guards the following; no user code runs under it
-    std::array<Line, 32> lines_{};  ///< the lines that were reported
+    SpinLock mutex_;                ///< guards lines_; no user code runs under it
+    std::array<Line, 32> lines_{};  ///< the reported lines
 };
 
 inline void TroubleReporter::report(Parts parts, Parts detail) noexcept {

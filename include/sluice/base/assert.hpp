@@ -6,8 +6,8 @@
 
 /// Assertions against misuse of the library, with one replaceable handler for the whole program.
 ///
-/// SLUICE_ASSERT is active unless NDEBUG is defined. NDEBUG changes no type's layout or members, so
-/// translation units built with and without NDEBUG can exchange objects.
+/// With NDEBUG, SLUICE_ASSERT does not evaluate its condition. NDEBUG changes no type's layout or
+/// members, so translation units built with and without NDEBUG can exchange objects.
 
 namespace sluice {
 
@@ -19,8 +19,8 @@ struct AssertionFailure {
     int line;
 };
 
-/// Called for a failed assertion, on the thread that failed. An AssertionHandler must not throw.
-/// When the handler returns, the library calls std::abort.
+/// Called on the thread whose assertion failed. An AssertionHandler must not throw. When it
+/// returns, the library calls std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -33,7 +33,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call
 /// setAssertionHandler().
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // failAssertion() acquires, so that the handler sees the writes of its installer.
+    // failAssertion() acquires, so that the handler sees all writes before this call.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -53,8 +53,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Templates whose code depends on assertionsAreActive take it as a parameter, so that the linker
-/// never merges two variants.
+/// A template whose code depends on assertionsAreActive needs it as a template argument. Otherwise
+/// the linker could merge the code of two translation units that differ in NDEBUG.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

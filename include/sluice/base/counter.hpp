@@ -38,7 +38,7 @@ private:
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
-/// A 64-bit number that one thread writes and any thread reads. Reads order no other data.
+/// A 64-bit number that one thread writes and any thread reads. Synchronizes no other data.
 ///
 ///     sluice::SingleWriterNumber<> latest;
 ///     latest.set(17);                             // the writer
@@ -58,7 +58,7 @@ private:
     typename Platform::template Atomic<std::uint64_t> value_{0};
 };
 
-/// SingleWriterNumber for a processor without lock-free 64-bit atomics. The writer never waits. A
+/// The specialisation for processors without lock-free 64-bit atomics. The writer never waits. A
 /// reader retries if the number changes during the read.
 template <class Platform>
 class SingleWriterNumber<Platform, false> {
@@ -93,18 +93,18 @@ private:
     //
     // Happens-before edges:
     //   E1 value: set -> get.
-    // E2 reuse: set -> get. A reader that sees a newer half also sees the newer version.
+    //   E2 reuse: set -> get. A get() that reads a later set()'s half sees that version_ changed.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};
         Atomic<std::uint32_t> high{0};
     };
 
-    std::array<Halves, 2> copies_;  // version_ % 2 names the valid one
+    std::array<Halves, 2> copies_;  // copies_[version_ % 2] is valid
     Atomic<std::uint32_t> version_{0};
 };
 
-/// Raises `maximum` to `value` if `value` is larger. Lock-free; orders no other data.
+/// Raises `maximum` to `value` if `value` is larger. Lock-free; synchronizes no other data.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
     T seen = maximum.load(std::memory_order_relaxed);  // value only

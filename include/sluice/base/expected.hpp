@@ -48,7 +48,7 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 ///     use(number ? *number : 0);  // otherwise number.error()
 ///
 /// Use Expected for functions that often fail, or that must report errors without exceptions. An
-/// Expected is trivially copyable and destructible if T and E are. T may be E or void.
+/// Expected is trivially copyable and destructible if T and E are. T may be void or equal to E.
 ///
 /// Errors: calling value() on a failure or error() on a success ends the program, also in release
 /// builds. An assignment that throws may leave neither a value nor an error; hasValue() then

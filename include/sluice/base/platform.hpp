@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The machine beneath concurrent algorithms: cache lines, atomics, clock, fence, scheduler.
+/// The interface of concurrent algorithms to the machine: cache lines, atomics, clock, fences.
 ///
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers.
 /// SLUICE_THREAD_LOCAL is empty without threads, unless the program defines the macro.
@@ -24,7 +24,7 @@
 #elif defined(_WIN32)
 #include <sluice/base/detail/windows.hpp>
 #endif
-// Compiler extensions. The compiler cl ignores [[gnu::...]] attributes.
+// Compiler extensions. MSVC ignores [[gnu::...]] attributes.
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)
@@ -78,10 +78,10 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// The distance in bytes at which two variables never share a cache line.
+/// Two variables never share a cache line if they are at least this many bytes apart.
 ///
-/// g++'s std::hardware_destructive_interference_size depends on -mtune, so the constant may differ
-/// between two translation units of a program.
+/// std::hardware_destructive_interference_size is not used, because in g++ it depends on -mtune and
+/// may differ between translation units of a program.
 #if defined(__APPLE__) && defined(__aarch64__)
 inline constexpr std::size_t cacheLineSize = 128;
 #elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -106,8 +106,8 @@ inline void prefetchForRead(const void* address) noexcept {
 }
 
 /// Pauses between two polls of a shared location: 40-140 cycles on x86, 10-50 on AArch64. The
-/// compiler moves no memory access across the call, but the call orders nothing between threads. On
-/// most AArch64 cores, `yield` does nothing without `isb`.
+/// compiler moves no memory access across the call, but the call orders nothing between threads.
+/// AArch64 needs `isb`, because `yield` alone does nothing on cores without hardware threads.
 inline void cpuPause() noexcept {
 #if defined(_MSC_VER) && !defined(__clang__)
     _mm_pause();
@@ -132,7 +132,7 @@ constexpr bool nothrowBuildable() noexcept {
     }
 }
 
-/// Constructs a T in raw storage with T(args...), or for aggregates T{args...}.
+/// Constructs a T in raw storage: T(args...), or T{args...} for an aggregate.
 template <class T, class... Args>
 T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -151,8 +151,8 @@ inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction on a local variable drains the store buffer, but hides no data race from
-    // ThreadSanitizer.
+    // A locked instruction is a full fence. The variable is local, so that ThreadSanitizer does not
+    // take the fence for synchronization of threads.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
@@ -162,7 +162,7 @@ inline void fullFence() noexcept {
 #endif
 }
 
-/// The system call behind AsymmetricFence.
+/// The system call that AsymmetricFence uses.
 struct MembarrierKernel {
     // The numbers of two commands, which old kernel headers do not define.
     static constexpr int commandPrivateExpedited = 1 << 3;
@@ -184,12 +184,12 @@ struct MembarrierKernel {
 
 }  // namespace detail
 
-/// Raw, aligned storage for one T. Only the Cell's owner knows whether a T lives in the Cell.
+/// Raw, aligned storage for one T. A Cell does not record whether it holds a T.
 ///
 /// Use Cell for slots of a ring or a pool, and std::optional if an extra byte is harmless.
 ///
-/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// class with a constexpr constructor can put Cells into a union with a `char`.
+/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. In
+/// a class with a constexpr constructor, put Cells into a union with an initialised `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -216,13 +216,12 @@ public:
         }
     }
 
-    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Use
-    /// destroyAndOwnLines() if another thread constructs the next T, because its processor can then
-    /// prefetch whole lines: see docs/decisions/rings.md. If a T is larger than four cache lines,
-    /// only its first line is written.
+    /// Destroys the T and writes to its cache lines, so that this processor owns them. This makes
+    /// the next construction faster if another thread performs it: see docs/decisions/rings.md. If
+    /// a T is larger than four cache lines, only its first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
-        volatile unsigned char* const bytes = storage_;  // keeps stores that no thread reads
+        volatile unsigned char* const bytes = storage_;  // the compiler must keep the stores
         constexpr std::size_t last = sizeof(T) <= 4 * lineSize ? sizeof(T) - lastPart : 0;
         for (std::size_t i = 0; i < last; i += lineSize) {
             bytes[i] = 0;
@@ -231,14 +230,14 @@ public:
     }
 
 private:
-    static constexpr std::size_t lineSize = 64;  // larger lines get extra stores
-    // The last `lastPart` bytes of a T lie in one cache line, wherever the Cell begins.
+    static constexpr std::size_t lineSize = 64;  // with larger lines, some stores are redundant
+    // The last `lastPart` bytes of a T never cross a cache line boundary.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Full fences. Use PortableFence without membarrier, or if light() is as rare as heavy().
+/// Full fences, for systems without membarrier or for code that calls light() and heavy() rarely.
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -253,17 +252,17 @@ public:
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
 /// x and y are atomics with relaxed or stronger accesses. If one thread calls light() and another
-/// calls heavy(), the later caller sees all writes before the earlier call. Two calls of heavy()
-/// give the same guarantee, but two calls of light() give none. ThreadSanitizer does not see these
-/// fences, so publish data with release and acquire.
+/// calls heavy(), the thread whose call is later sees all writes before the other call. Two calls
+/// of heavy() give the same guarantee; two calls of light() do not. ThreadSanitizer does not see
+/// these fences, so publish data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier, both
 /// are full fences. The program chooses membarrier or full fences once, at its start or in the
 /// first call.
 ///
-/// Thread safety: any thread may call any member, also in static initialisers, signal handlers and
-/// forked children.
+/// Thread safety: any thread may call any member, including in static initialisers, signal handlers
+/// and forked children.
 ///
 /// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before. A
 /// seccomp sandbox must allow membarrier with flags 0, or be installed before the program first
@@ -306,8 +305,8 @@ public:
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
-    // Invariant: a light() is only a compiler barrier if every heavy() calls the kernel. light() is
-    // a full fence until a compare-exchange has decided for or against membarrier.
+    // Invariant: light() omits the full fence only if every heavy() calls the kernel. Before a
+    // compare-exchange has set `choice`, light() runs the full fence.
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
@@ -316,13 +315,13 @@ private:
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
-        (void)decide();  // so that the next call is cheap
+        (void)decide();  // makes later calls cheap
         detail::fullFence();
     }
 
     static Choice decide() noexcept {
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
-            (void)&decideAtStart;  // makes programs that use the fence run decideAtStart()
+            (void)&decideAtStart;  // instantiates decideAtStart()
         }
         Choice choice = shared_.choice.load(std::memory_order_relaxed);  // value only
         if (choice == Choice::undecided) {
@@ -406,7 +405,7 @@ struct StdPlatform {
     /// True while the calling thread runs message handlers; HandlerThread sets it.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
 #if defined(_WIN32)
-        // A program may export its own mark to its DLLs: see docs/platforms.md.
+        // The program may export a mark that its DLLs use, too: see docs/platforms.md.
         static auto* const mark = detail::windows::find<bool*()>(nullptr, "sluiceHandlerMark");
         if (mark != nullptr) {
             return *mark();
@@ -416,7 +415,7 @@ struct StdPlatform {
         return runs;
     }
 
-    /// Callers always pass memory orders.
+    /// Every access must pass its memory order.
     template <class T>
     using Atomic = std::atomic<T>;
 

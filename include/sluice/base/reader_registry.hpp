@@ -56,13 +56,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // For ReadGuards nested in a guard of the same object. Removers ignore this entry.
+    // Used by ReadGuards nested in a guard of the same object. Removers ignore this entry.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The entry and the word of another thread's ReadGuard that the owner waits for.
+    // The other thread's ReadGuard for which the owner waits: its entry and the entry's word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // A word of the slot's group, in which `bit` marks the slot as taken.
+    // The slot is taken while `bit` is set in `*taken`, which all slots of a group share.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
@@ -85,9 +85,9 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// object that it reads. After waiting for the end of a guard, a remover sees all writes that were
 /// made under this guard.
 ///
-/// Performance: enter() is a store and a light fence. A thread's first enter() takes a slot and may
-/// throw std::bad_alloc, and so does an enter() for a ninth object. A remover reads the slots of
-/// all running threads, and one word per 32 slots.
+/// Performance: enter() is a store and a light fence. A thread's first enter() takes a slot, and so
+/// does an enter() by a thread that already reads eight other objects. Both may throw
+/// std::bad_alloc. A remover reads all taken slots, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -103,7 +103,7 @@ private:
         static constexpr unsigned size = detail::readersInGroup<Platform>;
         static constexpr Word allTaken = (Word{2} << (size - 1)) - 1;
 
-        Atomic<Word> taken{1};  // a bit for each slot that a thread has
+        Atomic<Word> taken{1};  // one bit for each slot
         Group* next = nullptr;
         Slot slots[size];
     };
@@ -133,7 +133,7 @@ private:
     };
 
 public:
-    /// The progress of a wait for the ReadGuards that an object had at beginGrace().
+    /// The state of a wait for the ReadGuards that an object had at beginGrace().
     class GracePeriod {
     public:
         GracePeriod() noexcept = default;
@@ -174,7 +174,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): hasPassed() may read this word instead of the previous guard's end.
+            // Release (E1): hasPassed() may read only this word and miss the previous guard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }
@@ -265,7 +265,7 @@ public:
         return slot;
     }
 
-    /// Gives a slot without guards back to all threads.
+    /// Releases the slot, so that any thread may take it. The slot must have no ReadGuards.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);       // by E3
         slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3 slot
@@ -280,7 +280,7 @@ public:
             slot.entries[0].load(std::memory_order_relaxed) >= Slot::firstAddress;  // own variable
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Release builds keep the slot taken, so that elements which are being read are not freed.
+        // Release builds keep the slot taken, so that no remover frees the elements being read.
         if (!isInside) {
             release(slot);
         }
@@ -421,7 +421,7 @@ private:
     static Word takenIn(Group& group) noexcept {
         Word taken = group.taken.load(std::memory_order_relaxed);  // retried
         while (taken != Group::allTaken) {
-            const Word bit = ~taken & (taken + 1);  // the lowest that is not set
+            const Word bit = ~taken & (taken + 1);  // the lowest clear bit
             if (group.taken.compare_exchange_weak(taken, taken + bit,
                                                   std::memory_order_acquire,  // E3 slot
                                                   std::memory_order_relaxed)) {
@@ -432,7 +432,7 @@ private:
     }
 
     const std::size_t hash_;
-    Atomic<Group*> groups_{nullptr};  // never removed before the destructor
+    Atomic<Group*> groups_{nullptr};  // groups live until the destructor
 };
 
 using ReaderRegistry = BasicReaderRegistry<>;

@@ -28,8 +28,8 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
     return power;
 }
 
-/// Arithmetic of ring positions: even numbers that may wrap around, two apart for consecutive
-/// messages. The lowest bit of a word with a position is a mark, such as "closed" or "filled".
+/// Arithmetic of ring positions: even numbers that increase by 2 per message and may wrap around.
+/// The lowest bit of a stored position is a mark, such as "closed" or "filled".
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -58,8 +58,8 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at some moment of the call. The acquire load of `tail` keeps
-    /// the second load of `head` from reading an older value.
+    /// The exact number of messages at some moment during the call. The acquire load of `tail`
+    /// keeps the second load of `head` from moving before it.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -74,7 +74,7 @@ struct RingPositions {
     /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// For even slot sizes, a constant factor spares the division by `one`.
+    /// If the slot size is even, a constant factor replaces the division by `one`.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -89,8 +89,8 @@ struct RingPositions {
 
 namespace detail {
 
-/// The slots of a ring with constant capacity. The number of slots is a power of two, so that a
-/// mask maps positions to slots.
+/// The slots of a ring whose capacity is a constant. The number of slots is a power of two, so that
+/// a mask maps positions to slots.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;
@@ -156,7 +156,7 @@ private:
     Slot* slots_;
 };
 
-/// The `count` slots from `position` on that a push has claimed; 0 unless `result` is `ok`.
+/// The `count` slots, from `position`, that a push claimed. `count` is 0 unless `result` is `ok`.
 template <class Index>
 struct SlotClaim {
     SendResult result;
@@ -188,7 +188,7 @@ public:
     [[nodiscard]] SendResult result() const noexcept { return result_; }
     [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
 
-    /// The number of pushes into the ring before the current slot, including skipped slots.
+    /// The number of slots that were pushed or skipped before the current slot.
     [[nodiscard]] Index number() const noexcept {
         constexpr auto first = static_cast<Index>(Traits::firstPosition);
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);

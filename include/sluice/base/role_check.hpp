@@ -97,15 +97,15 @@ private:
     }
     void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
 
-    // calls_ is no Platform::Atomic, because model checkers need not model assertions.
+    // Not a Platform::Atomic, because model checkers need not model assertions.
     std::atomic<unsigned> calls_{0};
 };
 
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for a free slot without a time limit, because their own thread may
-/// have to free the slot. A DLL or a shared library with hidden symbols sees only its own marks,
-/// unless the program exports its mark: see StdPlatform::runsHandlers().
+/// have to free the slot. A DLL or a shared library with hidden symbols does not see marks that
+/// other code has set, unless it uses an exported mark: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-/// Reports a setting that cannot work, such as a capacity out of range. `what` names the setting,
-/// `value` is the requested value, and `limit` is the nearest accepted value.
+/// Reports an invalid setting, such as a capacity out of range. `what` names the setting, `value`
+/// is the requested value, and `limit` is the nearest accepted value.
 ///
 /// Throws std::invalid_argument with the text "<what>: <value>, limit <limit>". Without exceptions,
 /// calls the assertion handler with this text and ends the program, also in release builds.

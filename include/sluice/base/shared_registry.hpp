@@ -6,8 +6,8 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has ended. The owner and each
-/// thread with a slot are users, and the last user destroys the registry.
+/// A reference-counted registry that may outlive its owner. The owner and each thread with a slot
+/// are users; the last user's dropUser() destroys the registry.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
@@ -24,7 +24,7 @@ protected:
 
     void addUser() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // value only
     void dropUser() noexcept {
-        // The last user acquires what all others have released before it destroys the registry.
+        // The last user must see all other users' writes before it destroys the registry.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

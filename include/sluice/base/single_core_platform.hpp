@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// A template argument by which a program confirms that it runs on one processor.
+/// A template argument that confirms that the program runs on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {

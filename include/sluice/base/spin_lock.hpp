@@ -24,9 +24,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Use Park or another wait strategy if another thread can wake the waiting thread.
 ///
-/// The first calls of wait() spin for 1 to 64 pauses, 16 more calls yield, and 33 more sleep for 20
-/// us. Later calls double the sleep up to `longestNap`. A real-time thread must sleep, because its
-/// yields keep threads of lower priority off its processor.
+/// The first 7 calls of wait() spin for 1, 2, 4 ... 64 pauses, the next 16 yield, and the next 33
+/// sleep for 20 us. Later calls double the sleep up to `longestNap`. Real-time threads must sleep,
+/// because a yield does not let threads of lower priority run.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:

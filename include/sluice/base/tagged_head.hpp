@@ -38,7 +38,7 @@ class TaggedHead {
         }
         return bits;
     }
-    // 16 or 32 bits need no mask to be extracted from a 64-bit word.
+    // Numbers of 16 or 32 bits can be extracted from a 64-bit word without a mask.
     static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
     static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 

@@ -8,8 +8,8 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for regular numbers,
-/// such as addresses and counts. Use the upper bits of the result.
+/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for numbers with
+/// regular distances, such as addresses and counts. Use the upper bits of the result.
 [[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
     return number * 0x9E3779B97F4A7C15u;
 }
@@ -27,9 +27,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// A registry has these members:
 /// - Slot: the type of a slot;
-/// - enroll(thread): returns a slot for a thread that becomes a user, and may throw;
-/// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
-/// - isAbandoned(): returns true if the owner of the registry has ended.
+/// - enroll(thread): returns a new slot for the thread, or throws;
+/// - dismiss(slot): takes back a slot whose thread ends or drops the registry's entry;
+/// - isAbandoned(): returns true if the registry's owner has been destroyed.
 ///
 /// A registry must outlive the slots of all threads. Each time the number of entries has doubled,
 /// the table drops the entries of abandoned registries.
@@ -52,7 +52,7 @@ public:
         }
         Slot* const slot = entry.slot;
         if (slot == nullptr) {
-            SLUICE_UNREACHABLE();  // an entry in use has a slot; spares the caller's test
+            SLUICE_UNREACHABLE();  // an entry in use has a slot, so callers need no null test
         }
         return slot;
     }
@@ -77,8 +77,8 @@ public:
         }
     }
 
-    /// Gives this thread a slot until the thread ends. Returns null if the thread is ending and has
-    /// given back its slots. Has no effect if it throws std::bad_alloc.
+    /// Adds a slot that this thread keeps until it ends. Returns null if the ending thread has
+    /// already given back its slots. If add() throws std::bad_alloc, nothing changes.
     [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
         if (view_.hasEnded) {
             return nullptr;
@@ -123,7 +123,7 @@ private:
         }
 
         Slot& add(Registry& registry) {
-            if (count_ >= most_) {  // greater if enroll() has added other registries
+            if (count_ >= most_) {  // may exceed most_, because enroll() may add entries
                 rebuild();
             }
             Slot& slot = registry.enroll(mark());
@@ -132,7 +132,7 @@ private:
         }
 
     private:
-        /// Moves the entries of live registries to a table with twice the room.
+        /// Moves the entries of live registries to a new table, and drops the other entries.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

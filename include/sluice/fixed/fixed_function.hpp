@@ -16,7 +16,7 @@ class FixedFunction;
 
 namespace detail {
 
-/// The type in which operator() passes an argument on: scalars by value, others by reference.
+/// The type by which operator() forwards an argument: scalars by value, others by reference.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
@@ -45,7 +45,7 @@ struct SignatureForm {
         }
     }
 
-    // A class, because clang cannot take a function template's address if noexcept is dependent.
+    // Not a function template, because clang cannot take its address if noexcept is dependent.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -87,7 +87,7 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     using Form = SignatureForm<true, IsNoexcept, R, Args...>;
 
     R operator()(Args... args) const noexcept(IsNoexcept) {
-        // Form::invoke restores the callable's const.
+        // Invoker::invoke() calls the callable as const, so the const_cast is safe.
         Self& self = const_cast<Self&>(static_cast<const Self&>(*this));
         return self.invoke_(self.storage_, std::forward<Args>(args)...);
     }
@@ -125,7 +125,7 @@ inline constexpr bool comparesWithNull<
     true;
 
 /// True for pointers, and for wrappers such as std::function that can be constructed from nullptr.
-/// False for lambdas, although some of them compare with nullptr.
+/// False for lambdas, although lambdas without captures compare with nullptr.
 template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);

@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length to which a text longer than `size` is cut, without splitting a UTF-8 character.
-/// `next` is the byte behind the first `size` bytes.
+/// Returns the length, at most `size`, at which to cut a longer text without splitting a UTF-8
+/// character. `next` is the byte after the first `size` bytes.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -85,8 +85,8 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// Use std::string for texts of unlimited length.
 ///
 /// A literal or char array that is too long does not compile. The truncateToFit constructor,
-/// assign() and append() truncate other texts, but never inside a UTF-8 character. The source may
-/// be a part of the string itself.
+/// assign() and append() truncate a text that is too long, but never inside a UTF-8 character. The
+/// source may be a part of the string itself.
 ///
 /// FixedString is trivially copyable. A FixedString stores N + 1 chars, the length and one flag:
 /// FixedString<29> takes 32 bytes. The constructor clears all bytes.
@@ -189,7 +189,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // Cuts the whole text, because its last UTF-8 character may begin in an earlier append().
+        // Checks the whole text, because a UTF-8 character may begin in an earlier append().
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';

@@ -56,7 +56,7 @@ private:
     SizeFor<N> size_;
 };
 
-/// Adds copying, moving and destruction. A VectorStorage is trivially copyable if T is.
+/// VectorBytes with copying, moving and destruction. Trivially copyable if T is.
 template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
 class VectorStorage : protected VectorBytes<T, N> {};
 
@@ -143,7 +143,7 @@ struct EnableCopy<false, false> {
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
 /// allowed. Do not assign from an object that an element of the target owns.
 ///
-/// A FixedVector is trivially copyable exactly if T is. A move empties a non-trivial vector.
+/// A FixedVector is trivially copyable if and only if T is. A move empties a non-trivial vector.
 ///
 /// Errors: if a copy assignment throws and moving a T cannot throw, the target is unchanged. Other
 /// exceptions leave the FixedVector valid. Wrong indices and positions fail an assertion.
@@ -238,8 +238,8 @@ public:
     }
     void clear() noexcept { this->shrinkTo(0); }
 
-    /// Erases the element at `position`, or the range [first, last). Returns the position behind
-    /// the erased elements.
+    /// Erases the element at `position`, or the range [first, last). Returns the position after the
+    /// erased elements.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -254,7 +254,7 @@ public:
         }
         return to;
     }
-    /// A template, because the literal 0 is also a null iterator.
+    /// A template, because eraseOrdered(0) would be ambiguous: 0 is also a null iterator.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));

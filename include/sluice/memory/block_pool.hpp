@@ -44,7 +44,7 @@ class PoolCore;
 ///
 /// Thread safety: any thread may call any member. Most calls use only the calling thread's cache. A
 /// full or empty cache exchanges `magazineRounds` blocks with the pool's shared depot, under a spin
-/// lock. Growth and trim() hold another lock.
+/// lock. Growth and trim() hold a second lock while they use the memory resource.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
 /// depot are empty and the pool cannot grow, even if other threads' caches hold free blocks. A
@@ -140,7 +140,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Rare cases are out of line, so that common calls save no registers.
+    // Rare cases are not inlined, so that the fast path saves no registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -191,7 +191,7 @@ namespace detail {
 
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed: own variable, or value only.
+    // Relaxed: only statistics() reads while another thread writes.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
@@ -226,8 +226,8 @@ struct Magazine {
     auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
 
     typename Platform::template Atomic<std::uint32_t> count{0};
-    Magazine* next = nullptr;              // in a list of the depot
-    std::array<void*, Rounds + 1> blocks;  // the first one is null, which ends tryPop()
+    Magazine* next = nullptr;              // links magazines in the depot
+    std::array<void*, Rounds + 1> blocks;  // blocks[0] is null, the result of tryPop() if empty
 
     Magazine() noexcept { blocks[0] = nullptr; }
 };
@@ -265,10 +265,10 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     };
 
 public:
-    /// A deallocation keeps its block as the spare for the next allocation, which saves a third of
-    /// the time.
+    /// A freed block becomes the spare if there is none, and the next allocation takes the spare.
+    /// This saves a third of the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
-        // Relaxed: own variable, or value only.
+        // Relaxed: only statistics() reads while another thread writes.
         Atomic<void*> spare{nullptr};
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};
@@ -317,7 +317,7 @@ public:
         return *slot.release();
     }
 
-    /// Returns cached blocks to the depot when a thread ends or forgets a destroyed pool.
+    /// Returns the cached blocks to the depot, unless the pool has been destroyed.
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
@@ -437,8 +437,7 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // takeEmpty() cannot fail, because the depot has one magazine more than all blocks
-            // fill.
+            // takeEmpty() cannot fail: see the invariant of fulls_ and empties_.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -474,7 +473,7 @@ public:
 
 private:
     // Edge E1: lock_ orders each use of a block before its next use; see docs/algorithms/pools.md.
-    // Invariant: fulls_ and empties_ together have one magazine more than all blocks fill.
+    // Invariant: fulls_ and empties_ together have one magazine more than all blocks can fill.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);
@@ -571,7 +570,7 @@ private:
     Magazine* takeEmpty(const Guard& /*guard*/) noexcept {
         Magazine* const magazine = empties_.tryPop();
         if (SLUICE_UNLIKELY(magazine == nullptr)) {
-            failForeign();  // more free blocks than the pool has
+            failForeign();  // more blocks were freed than the pool has
         }
         return magazine;
     }
@@ -711,14 +710,14 @@ private:
     alignas(line) alignas(Lock) mutable Lock lock_;
     Stack fulls_;
     Stack empties_;
-    std::size_t stacked_ = 0;   // magazines in both stacks, or held by trim()
-    std::size_t provided_ = 0;  // the number of blocks for which there are enough magazines
+    std::size_t stacked_ = 0;   // magazines in fulls_ and empties_, or held by trim()
+    std::size_t provided_ = 0;  // the number of blocks that the magazines must be able to hold
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
     // Writers of these members hold lock_ and resizeLock_; readers hold one of them.
     std::size_t blocks_ = 0;
-    std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; only trim() has more
+    std::pmr::vector<Slab> slabs_;  // the first `sorted_` in address order; trim() frees the others
     std::ptrdiff_t sorted_ = 0;
     Magazine* partial_;
     Atomic<CounterWord> exhausted_{0};

@@ -29,9 +29,9 @@ struct BlockPoolOptions {
 
     std::size_t blockSize = 0;                          ///< bytes, at least 1
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
-    std::size_t capacity = unlimited;  ///< the limit of blocks; a fixed pool must have one
+    std::size_t capacity = unlimited;  ///< the largest number of blocks; required by FixedBlockPool
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// Blocks per slab. 0: each slab doubles the pool, by 1 KiB to 64 KiB (or 8 blocks).
+    /// Blocks per slab. With 0, slabs double the pool: 1 KiB to 64 KiB each, or 8 larger blocks.
     std::size_t blocksPerSlab = 0;
     /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;

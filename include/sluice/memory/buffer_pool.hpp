@@ -47,8 +47,8 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A pool of equal buffers. One thread fills a buffer, and other threads read the buffer without a
-/// copy. A buffer becomes free when its last DataToken is destroyed.
+/// A pool of buffers of one size. One thread fills a buffer, and other threads read the buffer
+/// without a copy. A buffer becomes free when its last DataToken is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -60,8 +60,8 @@ struct BufferPoolStatistics {
 /// Use ObjectPool<T> for objects with constructors.
 ///
 /// Thread safety: any thread and any interrupt may call any member of the pool. Only one thread at
-/// a time may use a WritableBuffer or a DataToken. All calls are lock-free; only the pool's
-/// destructor waits, for threads that are returning a buffer.
+/// a time may use a WritableBuffer or a DataToken. All calls are lock-free, but the pool's
+/// destructor waits for threads that are returning a buffer.
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
@@ -125,7 +125,7 @@ public:
         std::unique_ptr<Slot, Release> slot_;
     };
 
-    /// Calls setupError() if a size or number is 0 or too large, or alignment is no power of two.
+    /// Calls setupError() if an option is 0 or too large, or the alignment is not a power of two.
     explicit BasicBufferPool(const BufferPoolOptions& options,
                              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(options), core_(Core::create(Layout(options), memory)) {}
@@ -208,12 +208,12 @@ private:
     Core& core_;
 };
 
-/// The state of a buffer, stored outside the buffer, which a device may own.
+/// The state of a buffer. A Slot lies outside its buffer, because a device may own the buffer.
 template <class Traits>
 struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
     explicit Slot(Core& owner) noexcept : core(&owner) {}
     Core* core;
-    Atomic<std::uint32_t> holders{0};  // the number of tokens; 1 for the writer; 0: free
+    Atomic<std::uint32_t> holders{0};  // the number of tokens, or 1 for the writer, or 0 if free
     detail::FreeListNext<Platform> next{0};
 };
 

@@ -45,7 +45,7 @@ public:
     DataToken(DataToken&& other) noexcept : state_(std::exchange(other.state_, {})) {}
     DataToken& operator=(DataToken&& other) noexcept {
         if (this != &other) {
-            const DataToken old(std::move(*this));  // its owner may own `other`
+            const DataToken old(std::move(*this));  // its releaser may destroy `other`
             state_ = std::exchange(other.state_, {});
         }
         return *this;

@@ -33,7 +33,7 @@ namespace sluice {
 /// constructor allocates all memory.
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call.
-/// Freeing a free block ends the program in all builds. Without 64-bit atomics a pool has at most
+/// Freeing a block twice ends the program in all builds. Without 64-bit atomics a pool has at most
 /// 4,095 blocks, and a call must not be preempted during a million other calls (see TaggedHead).
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
@@ -126,7 +126,7 @@ private:
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();
 
-    /// Outside the blocks, because a slow thread may read the node of a block in use.
+    /// Stored outside the blocks, because a slow thread may read the node of a block in use.
     struct Nodes {
         Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
             : memory(resource),

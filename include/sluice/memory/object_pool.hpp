@@ -16,13 +16,13 @@ namespace sluice {
 struct ObjectPoolOptions {
     static constexpr std::size_t unlimited = BlockPoolOptions::unlimited;
 
-    std::size_t capacity = unlimited;  ///< the limit of live objects
-    std::size_t exactUpTo = 1024;      ///< the largest capacity of a fixed pool
+    std::size_t capacity = unlimited;  ///< the largest number of live objects
+    std::size_t exactUpTo = 1024;      ///< the largest capacity that selects a FixedBlockPool
     std::size_t initialObjects = 0;    ///< objects whose memory the constructor allocates
-    std::size_t objectsPerSlab = 0;    ///< of a growing pool; 0: about 64 KiB
+    std::size_t objectsPerSlab = 0;    ///< see BlockPoolOptions::blocksPerSlab
     bool prefault = false;             ///< see BlockPoolOptions
     bool hugePages = false;            ///< see BlockPoolOptions
-    const char* name = nullptr;        ///< for the leak report; null: a text that contains the type
+    const char* name = nullptr;        ///< for the leak report; null selects a text with the type
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
@@ -44,14 +44,15 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 ///     sluice::PoolPtr<Order> order = orders.make(Order{1, 9.5});
 ///     std::thread([taken = std::move(order)] { use(*taken); }).join();  // the order ends there
 ///
-/// Use ObjectPool for objects passed on by pointer. Use PoolAllocator with std::allocate_shared for
+/// Use ObjectPool for objects passed by pointer. Use PoolAllocator with std::allocate_shared for
 /// shared ownership. Use Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// A pool of at most `Options::exactUpTo` objects is a FixedBlockPool, and so is each pool on a
-/// platform without threads. A FixedBlockPool allocates all memory in the constructor. A larger
-/// ObjectPool is a BlockPool: it grows, and each thread has a cache.
+/// An ObjectPool with a capacity of at most `Options::exactUpTo` uses a FixedBlockPool, which
+/// allocates all memory in the constructor. A larger ObjectPool uses a BlockPool, which grows and
+/// has a cache in each thread. Platforms without threads always use a FixedBlockPool.
 ///
-/// Thread safety and errors are those of the block pool. A word before each object names its pool.
+/// Thread safety and errors: as for the block pool. Each object is preceded by a pointer to its
+/// pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");

@@ -17,7 +17,7 @@ namespace sluice {
 /// with std::pmr.
 ///
 /// All allocators of one PoolResource are equal, so containers on one resource swap, splice and
-/// move in constant time. Thread safety and errors are those of PoolResource.
+/// move in constant time. Thread safety and errors: as for PoolResource.
 template <class T>
 class PoolAllocator {
 public:

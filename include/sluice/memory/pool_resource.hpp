@@ -13,7 +13,7 @@ namespace sluice {
 
 struct PoolResourceOptions {
     std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
-    std::size_t capacity = BlockPoolOptions::unlimited;   ///< the limit of blocks of each size
+    std::size_t capacity = BlockPoolOptions::unlimited;   ///< the largest number of blocks per size
     bool largeFromUpstream = true;                        ///< false: larger blocks are refused
     const char* name = "PoolResource";                    ///< for the leak reports
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
@@ -33,8 +33,8 @@ struct PoolResourceOptions {
 /// Thread safety: any thread may call any member. The upstream resource must support calls from
 /// several threads. The PoolResource must outlive all memory that it provides.
 ///
-/// Errors: allocate() throws std::bad_alloc if upstream has no memory or the pool of this size is
-/// exhausted. Without exceptions, the program ends through the assertion handler.
+/// Errors: allocate() throws std::bad_alloc if the upstream resource has no memory or the pool for
+/// this size is exhausted. Without exceptions, the program ends through the assertion handler.
 class PoolResource : public std::pmr::memory_resource {
 public:
     /// Calls setupError() for options that BlockPool rejects, and for a largestBlock that is not a

@@ -15,8 +15,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///     class Message final : public Pooled<Message> { ... };
 ///
 /// Use Pooled if existing code creates the objects with `new`. Use ObjectPool in new code, because
-/// a pool that is passed as an argument can be bounded, measured and emptied. Use PoolAllocator for
-/// containers and std::allocate_shared, which ignore a class's operator new.
+/// the program can limit, measure and trim each ObjectPool. Use PoolAllocator for containers and
+/// std::allocate_shared, which ignore a class's operator new.
 ///
 /// Pooled<Derived> and its derived classes share one PoolResource, which is created at the first
 /// use and never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB use the heap.
@@ -24,8 +24,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
 /// export its symbols (-rdynamic). With separate pools, a program must create and delete each
-/// object in the same library, and define virtual destructors there. A deletion in another library
-/// ends the program, but release builds may detect the error only in trim().
+/// object in the same library, and define virtual destructors in that library. A deletion in
+/// another library ends the program, but release builds may detect the error only in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>
@@ -56,7 +56,7 @@ public:
         }
     }
 
-    // Over-aligned and placement forms, because the operator new above hides the global ones.
+    // Declared because the operator new above hides the global aligned and placement forms.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }

@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // A copy of the deleter, because the object may own the ArenaPtr with this deleter.
+        // Copied, because ~T() may destroy the ArenaPtr that contains this deleter.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);
@@ -63,7 +63,7 @@ public:
                       detail::AssertionText("objects that outlive their StaticArena: ", objects_,
                                             "; destroy their pointers before the arena")
                           .text);
-        detail::openMemory(storage_.bytes, Bytes);  // for the next use of the stack or heap
+        detail::openMemory(storage_.bytes, Bytes);  // other objects may use the memory later
     }
 
     /// Constructs T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.

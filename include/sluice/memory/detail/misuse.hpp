@@ -36,8 +36,8 @@ struct AssertionText {
 };
 
 #if defined(SLUICE_DETAIL_ASAN)
-/// The least distance of blocks. Blocks of different threads must not share 8 bytes, because
-/// AddressSanitizer keeps one non-atomic state per 8 bytes.
+/// The minimum distance between blocks in bytes. Blocks of different threads must not share 8
+/// bytes, because AddressSanitizer keeps one non-atomic state per 8 bytes.
 inline constexpr std::size_t checkerGranule = 8;
 
 /// Makes AddressSanitizer report each access to the memory until openMemory().

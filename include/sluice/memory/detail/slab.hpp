@@ -31,7 +31,7 @@ struct SlabLayout {
           prefault(options.prefault),
           hugePages(options.hugePages) {}
 
-    /// Rounded up to a multiple of the huge page size if huge pages are used.
+    /// Returns a multiple of the huge page size if huge pages are used.
     std::size_t bytesOf(std::size_t blocks) const noexcept {
         const std::size_t bytes = blocks * stride;
         return hugePages ? (bytes + hugePage - 1) / hugePage * hugePage : bytes;

@@ -37,7 +37,7 @@ public:
 
     void clear() const noexcept {
         std::uint64_t count = 0;
-        // read() fails if the counter is 0, which is no error here.
+        // read() fails if the counter is already 0, which is harmless.
         [[maybe_unused]] const auto size = ::read(number_, &count, sizeof count);
     }
 

@@ -146,16 +146,16 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 ///
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
 /// notifyAll() wakes all sleeping threads; notifyOne() wakes one of them. Use notifyOne() only if
-/// all threads wait for the same condition and each change serves one thread. A woken thread that
-/// leaves work for another thread must call notifyOne(). If a notifier is preempted in the call,
-/// its wake-ups may wait until it continues or another thread notifies. A waiter that sees a
-/// notifier's change also sees the notifier's earlier writes.
+/// all threads wait for the same condition, and each change lets only one thread continue. A woken
+/// thread that leaves work for another thread must call notifyOne(). If a notifier is preempted
+/// inside the call, threads may stay asleep until it continues or another thread notifies. A waiter
+/// that sees a notifier's change also sees the notifier's earlier writes.
 ///
 /// Errors: an exception thrown by `ready` ends the wait and propagates.
 ///
 /// Performance: a notification without sleeping threads costs a load and a light fence. The first
-/// thread to sleep runs a heavy fence. After 8 waits in a row with unsuccessful polls, only every
-/// 16th wait polls, until a poll succeeds. Park never allocates.
+/// thread to sleep runs a heavy fence. After 8 consecutive waits that had to sleep, only every 16th
+/// wait polls first, until a poll succeeds. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -202,8 +202,8 @@ public:
     }
 
 protected:
-    // The steps of a wait, which tests call. A waiter calls announce(), checks its condition again,
-    // and then calls either sleepUntil() or cancelWait().
+    // The steps of a wait, protected for tests. A waiter calls announce(), checks its condition
+    // again, and then calls either sleepUntil() or cancelWait().
 
     using Epoch = std::uint32_t;
 
@@ -281,8 +281,8 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Returns true for a notified waiter. `withPermit` ends only a notified waiter's wait.
-    /// `withoutPermit` ends any wait, but takes a permit only if each waiter has one.
+    /// Returns true if the waiter was notified. `withPermit` ends the wait only in this case.
+    /// `withoutPermit` always ends the wait, but takes a permit only if each waiter has one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -400,7 +400,7 @@ private:
         return false;
     }
 
-    // After `patience` waits with unsuccessful polls, only every `interval`-th wait polls.
+    // After `patience` waits that had to sleep, only every `interval`-th wait polls first.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 

@@ -10,7 +10,7 @@ namespace sluice {
 ///
 /// Use SpinThenYield if threads may outnumber cores and a fully loaded core is acceptable. Use
 /// BusySpin if the waiting thread has its own core. Use Park for long waits. Any number of threads
-/// may wait on one SpinThenYield. `ready` may do the awaited work itself, and may throw.
+/// may wait on one SpinThenYield. `ready` may have side effects and may throw.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:

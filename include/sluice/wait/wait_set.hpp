@@ -135,7 +135,7 @@ public:
     void notify() noexcept { park_.notifyAll(); }
 
 private:
-    // Happens-before edges beside those of Park (proof: docs/algorithms/parking.md):
+    // Happens-before edges in addition to Park's (proof: docs/algorithms/parking.md):
     //   E1 join: wait <-> notify.
     //   E2 set: join -> notify.
 
@@ -148,14 +148,14 @@ private:
         Source source;
         Member* member;
         std::function<Turn(const Entry&)> poll;
-        typename Clock::time_point due;  ///< `always` if this is no timer
+        typename Clock::time_point due;  ///< `always` unless the source is a timer
         typename Clock::duration period;
         bool isGone = false;  ///< erased by the next scan: a poll may remove its own entry
     };
 
     template <class Queue>
     static auto hasSome(Queue& queue, int) -> decltype(queue.waitFor(std::chrono::seconds(0))) {
-        return queue.waitFor(std::chrono::seconds(0));  // process() would notify this set again
+        return queue.waitFor(std::chrono::seconds(0));  // unlike poll(), does not notify the set
     }
     template <class Queue>
     static bool hasSome(Queue&, long) noexcept {
@@ -203,7 +203,7 @@ private:
                 return Turn::idle;
             }
             if (entry.period == entry.period.zero()) {
-                remove(entry.source);  // also if the action throws
+                remove(entry.source);  // first, because the action may throw
             }
             const auto next = deadlineAfter(entry.due, entry.period);
             entry.due = next > now ? next : deadlineAfter(now, entry.period);
@@ -221,9 +221,9 @@ private:
 
     BasicPark<Platform, Parker> park_;
     std::list<Entry> entries_;
-    std::size_t size_ = 0;  // without entries that are gone
+    std::size_t size_ = 0;  // entries whose isGone is false
     Source next_ = 0;
-    std::size_t members_ = 0;  // all sources that are not destroyed, in the set or not
+    std::size_t members_ = 0;  // Members that have joined and still exist
     RoleCheck waiterRole_;
 };
 

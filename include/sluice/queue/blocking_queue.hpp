@@ -31,11 +31,11 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if a consumer can hold a lane, whose messages other consumers cannot find.
+/// True if a consumer can hold a lane and so hide the lane's messages from other consumers.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if a push may drop old messages, even the last message of a closed queue.
+/// True if a push may drop old messages. Such a push can drain a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -45,7 +45,7 @@ inline constexpr bool
 template <class Queue, class = void>
 struct PlatformOfQueue {
     using Type = StdPlatform;
-    static constexpr bool canCountBatches = false;  // sizeApprox() may be a guess
+    static constexpr bool canCountBatches = false;  // sizeApprox() may be inexact
 };
 template <class Queue>
 struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
@@ -53,7 +53,7 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// No time limit, for functions such as push() and pop().
+/// Means that a function such as push() or pop() waits without a time limit.
 struct Forever {};
 
 /// The push functions of BlockingQueue and its producer handles. A refused push leaves its
@@ -153,7 +153,7 @@ public:
 
     // ---- Producers: the push functions of BlockingPushes, and producer()
 
-    /// Returns a handle with the push functions, if each producer of the queue needs a handle.
+    /// Returns a handle with the push functions. Exists only for queues with producer handles.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
@@ -201,9 +201,9 @@ public:
 
     /// Like consume(), but first waits until the queue holds `minimum` messages. The wait ends
     /// early if `atMost` has passed since the first message, or if the queue is closed. Only the
-    /// first message and the `minimum`-th message wake the consumer. For SpscRing, MpscRing and
-    /// SegmentQueue. Calls setupError() if the minimum is 0 or above `max` or the capacity, or
-    /// `atMost` is negative.
+    /// first message and the `minimum`-th message wake the consumer. Only SpscRing, MpscRing and
+    /// SegmentQueue support batches. Calls setupError() if the minimum is 0 or above `max` or the
+    /// capacity, or `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
                              Handler&& handler, std::size_t max = unlimited) {
@@ -333,14 +333,14 @@ private:
     /// could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
-        SendResult result = SendResult::closed;  // stays so if a constructor throws
+        SendResult result = SendResult::closed;  // unchanged if a constructor throws
         ~PushEnd() {
             if (result == SendResult::ok) {
                 queue.notifyNotEmpty();
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // If the queue is still open, a later close() sees which messages were dropped.
+                // If the queue is still open, the notification of a later close() is sufficient.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -368,7 +368,7 @@ private:
             unsigned pauses = 0;
             // A refused push leaves its arguments unchanged, so they can be pushed again.
             const auto retry = [&] {
-                // After maxPauses attempts the consumer is slow, and more pauses would not help.
+                // After maxPauses pauses, more would not help, because the consumer is slow.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -390,7 +390,7 @@ private:
     /// all consumers of a drained queue, and one consumer if a lane still has messages.
     struct PollEnd {
         BlockingQueue& queue;
-        std::size_t count = 1;  // stays so if a handler throws
+        std::size_t count = 1;  // unchanged if a handler throws
         ~PollEnd() {
             queue.notifyNotFull();
             queue.drained_.notifyAll();
@@ -460,16 +460,16 @@ private:
         return value;
     }
 
-    // StdPlatform, because RoleCheck checks callers of this class, not the wrapped queue.
+    // RoleCheck uses StdPlatform, because it checks callers of this class, not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
     static constexpr bool countsBatches = detail::PlatformOfQueue<Queue>::canCountBatches;
     static constexpr std::size_t line = cacheLineSize;
-    static constexpr unsigned maxPauses = 8;  // of a producer that finds the queue full
+    static constexpr unsigned maxPauses = 8;  // per push into a full queue
 
     alignas(line) alignas(Wait) Wait notEmpty_;                   // consumers wait
-    typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer wake no consumer
+    typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer messages wake no consumer
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
     // Destroyed before the wait strategies, because a message's destructor may use them.
@@ -478,14 +478,14 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// A producer handle. close() and the destructor give up the producer's lane, but pushed messages
+/// A producer handle. close() and the destructor release the producer's lane, but pushed messages
 /// are still delivered.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Gives up the lane; idempotent. The consumer frees the lane after its last message.
+    /// Closes the handle; idempotent. The consumer frees the lane after its last message.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

@@ -24,8 +24,8 @@ namespace sluice {
 ///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Order: the newest value is that of the set() that published last. The reader never receives an
-/// older value after a newer value.
+/// Order: the newest value is the one that was published last. The reader never receives an older
+/// value after a newer value.
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
 /// A signal handler may call set() if T's functions are safe in signal handlers. A set() inside a
@@ -60,7 +60,7 @@ public:
     }
 
     ~Latest() {
-        free_.takeAll();  // so no destructor of a value adds one
+        free_.takeAll();  // refuses set() in the values' destructors
         destroyHeld();
         (void)update();  // takes the newest value
         destroyHeld();
@@ -111,7 +111,7 @@ public:
 
     // ---- Any thread
 
-    /// Returns true if update() would find a newer value. Only a hint, except for the reader.
+    /// Returns true if update() would find a newer value. A hint, except on the reader's thread.
     [[nodiscard]] bool hasNew() const noexcept {
         return isNew(newest_.load(std::memory_order_relaxed));  // hint
     }

@@ -20,11 +20,11 @@ namespace sluice {
 ///     lanes.consume([](Job& job) { job.run(); }, 32);  // each worker, 32 jobs of one lane at most
 ///
 /// Use MpmcLanes for a few long-lived producers whose messages several threads handle. Use MpmcRing
-/// for one order of all messages, for parallel handling of a producer's messages, or for a capacity
-/// that producers share. Use MpscLanes for one consumer, and BlockingQueue to wait.
+/// if all messages need one order, if several threads handle one producer's messages in parallel,
+/// or if producers share a capacity. Use MpscLanes for one consumer, and BlockingQueue to wait.
 ///
 /// Order: none across producers. consume() handles a producer's messages one after another, on any
-/// thread. tryPop() releases the lane before its caller can handle the message.
+/// thread. After tryPop(), another consumer may take the next message of the lane immediately.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
 /// consume(), which takes messages of other lanes. A consumer preempted in a handler delays its
@@ -76,7 +76,7 @@ public:
     /// returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        Lane* const lane = max == 0 ? nullptr : hold();  // a hold needs a wake-up
+        Lane* const lane = max == 0 ? nullptr : hold();  // holding without consuming loses wake-ups
         if (lane == nullptr) {
             return 0;
         }
@@ -107,7 +107,7 @@ public:
     using Lanes::sizeApprox;
 
 private:
-    // Happens-before edges beside those of MpscLanes (proof: docs/algorithms/lanes.md):
+    // Happens-before edges in addition to MpscLanes's (proof: docs/algorithms/lanes.md):
     //   E7 hold: consumer -> consumer.
     // The lock guards link_. After consume(), the caller must call hasArrival() and wake a waiting
     // consumer if the result is true, because other consumers cannot find messages of a held lane.
@@ -127,7 +127,7 @@ private:
             const Guard guard(lock_);
             for (std::size_t visits = laneCount(); visits != 0 && held == nullptr; --visits) {
                 Lane& lane = *this->current();
-                const bool wasAbandoned = lane.isAbandoned();  // first: if true, no push follows
+                const bool wasAbandoned = lane.isAbandoned();  // if true, no later push can occur
                 const bool isFree = !lane.isHeld.load(std::memory_order_acquire);  // E7 hold
                 if (isFree && lane.ring.hasArrival()) {
                     lane.isHeld.store(true, std::memory_order_relaxed);  // under the lock

@@ -31,7 +31,7 @@ namespace sluice {
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until a consumer skips it. A push
-/// returns `full` only if the message pushed capacity() pushes earlier still occupies its slot.
+/// returns `full` only if the message from capacity() pushes earlier still occupies its slot.
 ///
 /// Performance: without interference, a push takes one compare-exchange, and consuming a message
 /// takes two read-modify-writes. tryPopAll() takes two read-modify-writes for all its messages.
@@ -67,7 +67,7 @@ public:
     }
 
     ~MpmcRing() {
-        this->close();  // so that the destructor of a message cannot push another one
+        this->close();  // so that a message's destructor cannot push a message
         consume([](T&) noexcept {});
     }
 
@@ -124,8 +124,8 @@ public:
     }
 
     /// Calls handler(T&) for up to `max` messages, but at most capacity(), oldest first. Other
-    /// consumers may take messages in between. A message is destroyed when its handler returns or
-    /// throws. Returns the number of messages.
+    /// consumers may take messages between the handler calls. A message is destroyed when its
+    /// handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeIf([](Index) { return true; }, handler, max);
@@ -200,14 +200,14 @@ private:
         }
     };
 
-    /// The sequence of a freed slot, which is the slot's next position.
+    /// The sequence of the slot of `p` once the slot is free: the slot's next position.
     [[nodiscard]] Index freed(Index p) const noexcept {
         return Positions::advance(p, slots_.count());
     }
 
     const Atomic<Index>& passed() const noexcept { return passed_; }
 
-    /// The number of free slots from `tail` on, at most `max`; also 0 if `tail` is outdated.
+    /// The number of free slots, beginning at `tail`, at most `max`; 0 if `tail` is outdated.
     std::size_t freeSlots(Index tail, std::size_t max) noexcept {
         Index previous = static_cast<Index>(tail - Positions::advance(0, slots_.capacity()));
         std::size_t count = 0;
@@ -220,7 +220,7 @@ private:
         return count;
     }
 
-    /// The number of consecutive filled or skipped slots from `head` on, at most `max`.
+    /// The number of consecutive filled or skipped slots, beginning at `head`, at most `max`.
     std::size_t readySlots(Index head, std::size_t max) noexcept {
         std::size_t count = 1;
         while (count < std::min(max, slots_.capacity())) {
@@ -256,7 +256,7 @@ private:
         }
     }
 
-    Atomic<Index> tail_{firstPosition};  // next position to push, marked once closed
+    Atomic<Index> tail_{firstPosition};  // next position to push; its mark means closed
 
     // Written by consumers: head_ is the next position to take, passed_ counts consumed positions.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};

@@ -67,7 +67,7 @@ public:
         : laneCapacity_(Ring::Storage::checkedCapacity(laneCapacity)), memory_(memory) {}
 
     ~MpscLanes() {
-        close();  // the destructor of a message may push another one, even through a new lane
+        close();  // a message's destructor may push a message, even through a new lane
         link_ = &first_;
         while (Lane* const lane = first_.load(std::memory_order_relaxed)) {  // acquired before
             remove(*lane);
@@ -124,9 +124,9 @@ public:
 
     /// Calls handler(T&) for up to `max` queued messages, smallest keyOf(const T&) first. The key
     /// order is exact for messages queued at the call if each producer pushes in key order. A
-    /// message pushed during the call may be handled after messages with larger keys. Messages of a
-    /// producer with equal keys keep their order. All lanes are compared whenever the smallest key
-    /// is in another lane than before.
+    /// message pushed during the call may be handled after messages with larger keys. A producer's
+    /// messages with equal keys keep their order. Compares all lanes whenever the smallest key
+    /// moves to another lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -170,7 +170,7 @@ public:
         if (!isClosed()) {  // E3 close
             return false;
         }
-        Platform::Fence::heavy();  // for all lanes; before the lock, because it is a system call
+        Platform::Fence::heavy();  // one for all lanes; a system call, so not under the lock
         const Guard guard(lock_);
         for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
             if (!lane->ring.isDrainedAfterFence()) {
@@ -200,7 +200,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
-    // Happens-before edges beside those of SpscRing (proof: docs/algorithms/lanes.md):
+    // Happens-before edges in addition to SpscRing's (proof: docs/algorithms/lanes.md):
     //   E3 close: close -> isDrained.
     //   E5 list: producer -> consume.
     //   E6 unref: owner -> owner.
@@ -217,7 +217,7 @@ private:
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
-        bool wasAbandoned;  // read before the visit; if true, no push follows
+        bool wasAbandoned;  // read before the visit; if true, no push can follow
         ~Visit() {
             if (wasAbandoned && lane.ring.front() == nullptr) {
                 lanes.remove(lane);
@@ -296,13 +296,12 @@ private:
     // Written under the lock.
     mutable Lock lock_;
     Link first_{nullptr};
-    Link* end_ = &first_;  // where the next lane is linked
+    Link* end_ = &first_;  // the last link, where producer() adds a lane
     Atomic<bool> closed_{false};
     Atomic<std::size_t> laneCount_{0};
 
     // Written by the consumer.
-    alignas(Traits::cacheLineSize) alignas(Link*) Link* link_ =
-        &first_;  // to the lane to visit next
+    alignas(Traits::cacheLineSize) alignas(Link*) Link* link_ = &first_;  // the next lane to visit
     RoleCheck consumerRole_;
 };
 
@@ -339,7 +338,7 @@ public:
                                        : SendResult::closed;
     }
 
-    /// Gives up the lane; idempotent.
+    /// Closes the handle and releases its lane; idempotent.
     void close() noexcept {
         if (Lane* const lane = std::exchange(lane_, nullptr)) {
             Lane::unref(*lane, Lane::producerGone);
@@ -396,8 +395,8 @@ struct MpscLanes<T, Traits>::Lane {
         : memory(resource), ring(capacity, resource) {}
 
     Link next{nullptr};
-    Atomic<unsigned char> owners{0};  // a bit for each side that has given up the lane
-    Atomic<bool> isHeld{false};       // by one of the consumers of an MpmcLanes
+    Atomic<unsigned char> owners{0};  // a bit for each side that has released the lane
+    Atomic<bool> isHeld{false};       // a consumer of MpmcLanes has the lane
     std::pmr::memory_resource* memory;
     Ring ring;
 };

@@ -67,7 +67,7 @@ public:
 
     ~MpscRing() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
-            this->close();  // so that the destructor of a message cannot push another one
+            this->close();  // so that a message's destructor cannot push a message
             consume([](T&) noexcept {});
         }
     }
@@ -111,7 +111,7 @@ public:
     }
 
     /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
-    /// message and each skipped slot, when the slot is free.
+    /// message or skipped slot, once the slot is free.
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -146,7 +146,7 @@ public:
     /// Returns true if consume() would find a message or a skipped slot.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// Returns hasArrival() as a function object, which is valid until the consumer frees a slot.
+    /// Returns a function object like hasArrival(), valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
     }
@@ -180,7 +180,7 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return head_; }
 
-    /// The number of free slots from `tail` on, at most `max`; also 0 if `tail` is outdated.
+    /// The number of free slots, beginning at `tail`, at most `max`; 0 if `tail` is outdated.
     template <class Max>
     std::size_t freeSlots(Index tail, Max max) noexcept {
         const std::size_t used = Positions::distance(cachedHead_.load(std::memory_order_acquire),
@@ -204,7 +204,7 @@ private:
         };
     }
 
-    Atomic<Index> tail_{firstPosition};        // next position to push, marked once closed
+    Atomic<Index> tail_{firstPosition};        // next position to push; its mark means closed
     Atomic<Index> cachedHead_{firstPosition};  // lower bound of head_; written by producers
 
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};  // by the consumer

@@ -83,7 +83,7 @@ public:
     }
 
     ~OverwriteRing() {
-        close();  // so that the destructor of a message cannot push another one
+        close();  // so that a message's destructor cannot push a message
         consume([](T&) noexcept {});
     }
 
@@ -169,7 +169,7 @@ public:
         const bool drained = tail_.load(std::memory_order_acquire) == end;
         if (drained) {
             drained_.store(true,
-                           std::memory_order_release);  // E5 end; a refused push changes tail_
+                           std::memory_order_release);  // E5 end; refused pushes still change tail_
         }
         return drained;
     }
@@ -265,10 +265,9 @@ private:
         }
     }
 
-    /// The owner of `p` drops the slot's earlier message and enters the slot. Any other caller
-    /// drops the message of `p`, or makes the push of `p` skip this position. Returns false if
-    /// another thread is in the slot, or if the message of `p` is already taken, dropped or
-    /// skipped.
+    /// The push that claimed `p` drops the slot's earlier message and enters the slot. Any other
+    /// caller drops the message of `p`, or makes the push skip `p`. Returns false if another thread
+    /// is in the slot, or if the message of `p` is already taken, dropped or skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -300,7 +299,7 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // Advances head_ now and then, so that head_ stays near tail_ without consumers.
+            // A few pushes also advance head_, so that it stays near tail_ even without consumers.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
         // Drops an old message before the publication, after which other threads may drain and
@@ -337,7 +336,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty by subtraction, because other threads may raise the slot's position.
+    /// Changes `busy` to `empty` by subtraction, because other threads may change the position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }

@@ -27,7 +27,7 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
     using Category = typename std::iterator_traits<Iterator>::iterator_category;
     static_assert(std::is_base_of_v<std::forward_iterator_tag, Category>
 #if defined(__cpp_lib_ranges)
-                      || std::forward_iterator<Iterator>  // of a view that makes its elements
+                      || std::forward_iterator<Iterator>  // for views that compute their elements
 #endif
                   ,
                   "tryPushAll() needs forward iterators, because it counts the elements first");

@@ -74,7 +74,7 @@ public:
           readSegment_(tailSegment_) {}
 
     ~SegmentQueue() {
-        close();  // so that the destructor of a message cannot push another one
+        close();  // so that a message's destructor cannot push a message
         consume([](T&) noexcept {});
         Segment::destroy(readSegment_, memory_);
         trim();
@@ -334,7 +334,7 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// The result of the slot's last push: filled() or skipped() of the segment.
+    /// Equals filled() or skipped() of the segment when the slot's push has ended.
     Atomic<unsigned char> state;
     Cell cell;
 };

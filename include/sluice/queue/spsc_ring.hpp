@@ -81,7 +81,7 @@ public:
 
     ~SpscRing() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
-            close();  // so that the destructor of a message cannot push another one
+            close();  // so that a message's destructor cannot push a message
             consume([](T&) noexcept {});
         }
     }
@@ -151,7 +151,7 @@ public:
         return spans(tail, announceFree(tail, max));
     }
 
-    /// Pushes the first `count` messages of the last writable(), and gives up the remaining slots.
+    /// Pushes the first `count` messages of the last writable(), and releases the remaining slots.
     void commit(std::size_t count) noexcept {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         const Index tail = tail_.load(std::memory_order_relaxed);  // own variable
@@ -188,7 +188,7 @@ public:
     }
 
     /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
-    /// message, when the message's slot is free.
+    /// message, once the message's slot is free.
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -254,7 +254,7 @@ public:
     /// Returns true if consume() would find a message.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// Returns hasArrival() as a function object, which is valid until the consumer frees a slot.
+    /// Returns a function object like hasArrival(), valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         // Relaxed: own variable.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {

@@ -57,7 +57,7 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
 /// The number 1 as a type, so that the compiler specialises claim() for one slot.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// All functions of MpscRing and MpmcRing except those for consumers. `Ring` supplies tail_,
+/// The functions of MpscRing and MpmcRing for producers and for any thread. `Ring` supplies tail_,
 /// slots_, passed() and freeSlots().
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {

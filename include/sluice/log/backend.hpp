@@ -32,11 +32,11 @@ class DefaultBackend;
 /// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
 /// Order: if log call A returns before log call B begins, on any threads, A's line precedes B's
-/// line. The order may be lost when the processor's counter restarts after a sleep. A thread
+/// line. The order may be lost if the processor's counter restarts after system sleep. A thread
 /// preempted while it stamps a record delays all lines of its back end.
 ///
 /// Thread safety: any thread may call any member, even while another thread destroys the back end.
-/// A logger may outlive its back end. Later records of the logger are rejected.
+/// A logger may outlive its back end; its later records are rejected.
 ///
 /// Errors: the constructor throws spdlog_ex if an option is out of range or no thread can start.
 class backend {
@@ -48,9 +48,9 @@ public:
     ~backend();
 
     /// Writes all records of a manual back end that were logged before the call, and returns their
-    /// number. Does nothing in a sink, formatter or error handler. The polling thread, which is the
-    /// last caller of poll() or else the creator of the back end, also writes records in
-    /// flush_wait(), and when its lane is full.
+    /// number. Does nothing in a sink, formatter or error handler. The polling thread is the last
+    /// caller of poll() or, before the first poll(), the creator of the back end. It also writes
+    /// records in flush_wait(), and when its lane is full.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
@@ -64,8 +64,8 @@ public:
     /// shutdown() returns false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The same counts as in spdlog, since the last reset: records dropped by Overflow::dropOldest,
-    /// and records rejected by a full lane. The counts are exact, even while threads log.
+    /// Records dropped by Overflow::dropOldest, and records rejected by a full lane, since the last
+    /// reset, as in spdlog. The counts are exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
@@ -160,7 +160,7 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         isComplete_ = core_->close(end - std::chrono::steady_clock::now());
-        // If a sink of a manual back end calls shutdown(), the next shutdown() writes the rest.
+        // A manual back end cannot write inside a sink: the next shutdown() writes the rest.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
@@ -192,7 +192,7 @@ SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& count
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserves memory first, because the visit runs under a lock.
+    // Reserves memory first, because the callback runs under a lock.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     const std::uint64_t written = core_->writer().written();

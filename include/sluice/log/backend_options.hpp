@@ -11,10 +11,10 @@
 
 namespace sluice::log {
 
-/// The value of options without a time limit.
+/// The duration that means no time limit.
 inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
-/// How the back end's thread waits when all records are written.
+/// Selects how the back end's thread waits for records.
 enum class pacing_policy : unsigned char {
     /// The thread sleeps until a log call wakes it with a system call. Above 20,000 records a
     /// second, the thread takes naps of about 15 microseconds, and log calls make no system call.
@@ -46,7 +46,7 @@ struct backend_options {
     /// of level err and above have a second lane of this size.
     std::size_t queue_size = 8192;
     /// The maximum size of one lane in bytes, with record headers: at most 2^30. The default 0
-    /// means 128 bytes for each record of queue_size, between 1 MiB and 1 GiB. Unused bytes of a
+    /// means 128 bytes times queue_size, but at least 1 MiB and at most 1 GiB. Unused bytes of a
     /// lane take no memory. A record larger than the lane is allocated separately.
     std::size_t queue_bytes = 0;
 
@@ -66,33 +66,33 @@ struct backend_options {
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. The interval does not delay text after a pause, more than 4096 bytes of text, a
-    /// flush, shutdown, fork() or crash. Delayed text is written with the first record after the
-    /// interval, or after a second without records. If the process is killed, delayed text is
-    /// lost. A manual back end writes in each poll().
+    /// minimum. Text after a longer pause is written immediately, as is all text at 4096 bytes, a
+    /// flush, shutdown, fork() or a crash. Delayed text is written with the next record after the
+    /// interval, or within one second if no record arrives. If the process is killed, delayed text
+    /// is lost. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// If true, a log call of the logger's flush_on() level or above returns only after its record
     /// is written and the sinks are flushed. Log calls inside a sink do not wait for the flush.
     bool flush_on_waits = false;
 
-    /// The maximum time for which the destructor waits. Remaining records are not written.
+    /// The maximum time for which the destructor and spdlog::shutdown() wait. Remaining records are
+    /// counted, as after a timed-out backend::shutdown(), but not written.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
-    /// The minimum time between two lines "N records dropped", which the back end writes where
-    /// records are missing. With zero, the back end looks for missing records after each batch.
-    /// With `no_limit`, the time never passes, so that no such line is written.
+    /// The minimum time between two notices: lines "N records dropped" where records are missing.
+    /// With zero, the back end checks for missing records after each batch. With `no_limit`, it
+    /// writes no notices.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
     /// The back end's thread calls on_drop for each logger and level with dropped records, together
-    /// with each notice line. If notices are off, calls on_drop at most once a second. Exceptions
-    /// of on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full
-    /// lane.
+    /// with each notice. If notices are off, calls on_drop at most once a second. Exceptions of
+    /// on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of all printed times, for simulations; null selects the system's clock. `clock`
-    /// also replaces the times of log(time, ...) and of backtraces. Logging threads call `clock`,
-    /// which must not log. For daily rotation see file_rotation::clock.
+    /// The clock of all printed times, for simulations; null selects the system's clock. Its time
+    /// also replaces the time argument of log(time, ...) and the times of backtraces. Logging
+    /// threads call `clock`, which must not log. For daily rotation see file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock;
 
     /// The back end's thread calls these hooks when it starts and before it ends, for example to

@@ -25,8 +25,8 @@ namespace sluice::log {
 /// write them must throw in end_batch() and flush().
 class batch_sink : public spdlog::sinks::sink {
 public:
-    /// Like log() for `count` records in order. Skips records below the sink's level. If
-    /// log_batch() throws, `taken` must be the number of records before the lost record.
+    /// Logs `count` records in order, except records below the sink's level. If log_batch() throws,
+    /// `taken` must be the number of records before the lost record.
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 

@@ -23,7 +23,7 @@ namespace sluice::log {
 ///     struct sluice::log::copy_when_logging<Point> : std::true_type {};
 ///
 /// T must be trivially copyable. The back end formats the copy later, so the formatter of T must
-/// not follow pointers to data that may change or end.
+/// not follow pointers to data that may change or be destroyed.
 ///
 /// SLUICE_LOG copies numbers, bool, char, enumerations, `void*`, strings, durations and time points
 /// without this trait. With an argument of another type, the calling thread formats the message.
@@ -36,7 +36,7 @@ struct copy_when_logging<std::chrono::duration<Rep, Period>> : std::is_trivially
 template <class Clock, class Duration>
 struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_logging<Duration> {};
 
-/// Makes SLUICE_LOG copy an argument with data outside of its own bytes:
+/// Makes SLUICE_LOG copy an argument that owns or refers to other memory:
 ///
 ///     template <>
 ///     struct sluice::log::argument_codec<Path> {
@@ -218,7 +218,7 @@ private:
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    // Braces, because only braces evaluate arguments from left to right.
+    // Braces guarantee evaluation from left to right.
     std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);

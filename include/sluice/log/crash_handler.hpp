@@ -1,27 +1,27 @@
 #pragma once
 
 /// \file
-/// A handler for fatal signals, which waits until the back ends have written the earlier records.
+/// Lets the back ends write the earlier records after a fatal signal.
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
 /// The crashing thread waits until all back ends have written earlier records and flushed the
-/// sinks, but no longer than the given time. After this wait, the signal has its usual effect: an
-/// earlier handler runs, or the process ends. A faulting instruction runs again, so the earlier
-/// handler and the core file show the address of the fault. Other signals are raised again. If the
-/// earlier handler leads back to this handler, the signal has its default effect.
+/// sinks, but no longer than the given time. Then the signal has its usual effect: an earlier
+/// handler runs, or the process ends. After a fault, the faulting instruction runs again, so that
+/// the earlier handler and the core file show its address. Other signals are raised again. If the
+/// same signal then reaches this handler again, it has its default effect.
 ///
 /// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
 /// crashed thread, or if the thread crashed inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler().
 ///
-/// Deleted on Windows, where a filter of SetUnhandledExceptionFilter() may call flush_wait().
+/// The function is deleted on Windows. Call flush_wait() in a SetUnhandledExceptionFilter() filter.
 
 #if defined(_WIN32)
 namespace sluice::log {
 template <class... Settings>
-void install_crash_handler(Settings...) = delete;  // a fault is no signal of Windows
+void install_crash_handler(Settings...) = delete;  // Windows does not report faults as signals
 }
 #else
 
@@ -48,7 +48,7 @@ class CrashHandler {
 public:
     static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         self_.timeout_.store(timeout.count(), std::memory_order_relaxed);  // value only
-        static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
+        static_cast<void>(BackendRegistry::instance());  // created here, because creation allocates
         handled_ = 0;
         for (const int signal : signals) {
             self_.install(signal);
@@ -79,8 +79,8 @@ private:
         const int savedErrno = errno;
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self_.waitForRescue();
-        // Restores the earlier handler, which runs when this handler has returned. If that handler
-        // has led here, only the default effect ends the crash.
+        // Restores the earlier handler, which runs after this handler returns. If the signal
+        // arrives here again, it has its default effect, so that the process ends.
         struct sigaction next = {};  // SIG_DFL
         if (std::exchange(handled_, signal) != signal) {
             next = self_.before_[static_cast<std::size_t>(signal)];

@@ -9,12 +9,12 @@
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
 /// Use these macros on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and
-/// for format strings that are made at run time. The macros print the same text, except that a null
-/// `char*` prints as "(null)".
+/// for format strings that are made at run time. Both print the same text, except that the macros
+/// print a null `char*` as "(null)".
 ///
 /// The `logger` is a spdlog::logger or a derived class, by reference, pointer or smart pointer. The
-/// calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if the
-/// type of an argument is not copied: see copy_when_logging. With std::format
+/// calling thread formats the text if the logger keeps a backtrace or is not an async_logger, or if
+/// an argument's type is not copied (see copy_when_logging). With std::format
 /// (SPDLOG_USE_STD_FORMAT), the calling thread always formats.
 ///
 /// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. If the
@@ -22,7 +22,7 @@
 /// arguments. Fields, made by kv(), have no placeholder in the format string. A call without
 /// arguments prints its text unchanged.
 ///
-/// Thread safety is that of the logger. `{:L}` uses the global locale at the time of formatting.
+/// Thread safety: as for the logger. `{:L}` uses the global locale at the time of formatting.
 ///
 /// Errors: exceptions of formatters go to the logger's error handler, and the record is lost.
 
@@ -46,7 +46,7 @@
 #include <vector>
 
 #if (defined(__unix__) || defined(__APPLE__)) && defined(__PIC__) && !defined(__PIE__)
-#define SLUICE_LOG_IN_LIBRARY  // the unit may be part of a shared library
+#define SLUICE_LOG_IN_LIBRARY  // this translation unit may be part of a shared library
 #include <dlfcn.h>
 #endif
 
@@ -288,8 +288,8 @@ void logInPlace(spdlog::logger& logger, FieldList /*none*/, Arguments&&... argum
                std::forward<Arguments>(arguments)...);
 }
 
-/// Logs a text with fields. Backtraces and loggers other than async_logger receive the fields as
-/// text; their formatters find the fields with CurrentFields.
+/// Logs a text with fields. For a backtrace, or if the logger is not an async_logger, appends the
+/// fields to the text; formatters find them with CurrentFields.
 inline void logTextWithFields(spdlog::logger& logger, spdlog::source_loc source,
                               spdlog::level::level_enum level, FieldList fields,
                               spdlog::memory_buf_t& text) {
@@ -330,7 +330,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
 }
 
-/// Logs a call that is enabled or is for a backtrace. `fields` is an array or an empty FieldList.
+/// Logs an enabled call, or one for a backtrace. `fields` is an array or an empty FieldList.
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)

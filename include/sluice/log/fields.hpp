@@ -308,7 +308,7 @@ inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
     });
 }
 
-/// A message whose payload is the text followed by the text of the fields.
+/// The fields of a message whose payload is its text and then its printed fields.
 struct MessageFields {
     spdlog::string_view_t payload;
     std::size_t textSize;  ///< bytes of the payload without the fields

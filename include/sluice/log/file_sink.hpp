@@ -55,8 +55,7 @@ namespace sluice::log {
 ///     rotation.max_files = 10;  // beside the one being written
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The maximum size of a file in bytes; 0 means no limit. A line above the limit has its own
-    /// file.
+    /// The maximum size of a file in bytes; 0 means no limit. A larger line has its own file.
     std::size_t max_bytes = 0;
 
     /// If true, a new file begins once a day at the local time `hour`:`minute`. The records' times
@@ -65,13 +64,13 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
-    /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
-    /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit. A
-    /// file's age is the time since its last write. Files from the future count as the oldest.
-    /// Links, folders and renamed files, such as compressed ones, are neither counted nor deleted.
+    /// Limits for rotated files, including files of earlier runs; 0 means no limit. The oldest
+    /// files beyond a limit are deleted in set_rotation() and after each rotation's hook. A file's
+    /// age is the time since its last write; a file with a future time counts as the oldest. Links,
+    /// folders and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
-    std::chrono::seconds max_age{0};     ///< since the last write
-    std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
+    std::chrono::seconds max_age{0};
+    std::uintmax_t max_total_bytes = 0;  ///< sum of their sizes; at least max_bytes
 
     /// The clock of `daily`. If the back end has its own clock, set `clock` to the same clock. The
     /// sink calls `clock` under its lock. File names and ages follow the system clock.
@@ -113,7 +112,7 @@ inline HANDLE openShared(const std::string& name, DWORD access, DWORD dispositio
     return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
-using Status = struct ::_stat64;  // stat() has sizes of 32 bits
+using Status = struct ::_stat64;  // the plain stat() has 32-bit sizes
 inline auto* const fstat = &::_fstat64;
 inline auto* const fileno = &::_fileno;
 inline auto* const ftruncate = &::_chsize_s;
@@ -141,7 +140,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     Time lastWritten() const noexcept { return spdlog::log_clock::from_time_t(status().st_mtime); }
 
-    /// Closes the file, and opens the file that now has its name. Tries only once.
+    /// Closes the file, and opens or creates a file of the same name. Tries only once.
     void open(bool truncate) {
         close();
         if (handlers_.before_open) {
@@ -222,7 +221,7 @@ public:
         return rotated;
     }
 
-    /// Closes the file, also if its handler throws. The next write opens it.
+    /// Closes the file, even if a handler throws. The next write opens a file of the same name.
     void close() {
         if (file_ == nullptr) {
             return;
@@ -265,8 +264,8 @@ public:
     }
 
 private:
-    /// A rotated file in its sort order: whether its time is past, time of the last write, length
-    /// of the name, name, bytes.
+    /// A rotated file as a sort key: false if written in the future, time of the last write, length
+    /// of the name, name, size in bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
@@ -340,8 +339,8 @@ private:
     }
 #endif
 
-    /// Returns a name with a new number. A free name may have been used before, because
-    /// after_rotation may have moved that file, and the local time may have been set back.
+    /// Returns a name with a new number. An unused name is not enough: after_rotation may have
+    /// moved its file, or the local time may have been set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
@@ -360,7 +359,7 @@ private:
     const spdlog::file_event_handlers handlers_;
     std::FILE* file_ = nullptr;  ///< null: closed
     std::size_t size_ = 0;
-    unsigned number_ = 0;  ///< of the next rotated file
+    unsigned number_ = 0;  ///< number of the next rotated file
 };
 
 /// Returns the next local time `hour`:`minute` after `time`.
@@ -381,7 +380,7 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 
 }  // namespace detail
 
-/// Writes lines to a file like spdlog's basic_file_sink, many records at a time (POSIX).
+/// Writes lines to a file like spdlog's basic_file_sink, but many records at a time.
 ///
 ///     auto io = sluice::log::file_logger_mt<sluice::log::async_factory>("io", "io.log");
 ///
@@ -390,7 +389,7 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// A back end calls write(2) after a batch, but at most once per `backend_options::write_interval`.
+/// A back end writes text after a batch, at most once per `backend_options::write_interval`.
 /// Without a back end, the sink writes after 4096 bytes, in flush(), and in its destructor.
 ///
 /// Thread safety: any thread may call any member of a file_sink_mt; a writing thread blocks the
@@ -402,7 +401,7 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 /// records with spdlog_ex, retries every 100 ms, and later writes a line "N records dropped" in
 /// their place. The destructor prints the amount of unwritten data on stderr.
 ///
-/// Performance: the buffer has 68 KiB, and more for larger records and while writes fail.
+/// Performance: the buffer takes 68 KiB, and grows for larger records and while writes fail.
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
@@ -464,18 +463,18 @@ public:
     }
 
     /// Writes the buffer to the old file, and then opens the file of this name again. Use reopen()
-    /// after another program, such as logrotate, has renamed or removed the file. Lines that the
-    /// old file does not accept, as on a full disk, go to the new file.
+    /// after another program, such as logrotate, has renamed or removed the file. If writing to the
+    /// old file fails, the lines go to the new file.
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
-        begun_ = file_.isMoved() ? 0 : begun_;  // in another file a line begins again
+        begun_ = file_.isMoved() ? 0 : begun_;  // a partly written line starts over
         file_.open(false);
         write(guard);
     }
 
-    /// Makes the sink reopen a renamed or removed file, and write lost text again. watch_file()
-    /// costs up to three system calls per write.
+    /// Makes each write check, with up to three system calls, whether the file was renamed or
+    /// removed. If so, the sink opens a new file, and repeats a write to a removed one.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -525,8 +524,8 @@ private:
     using Clock = std::chrono::steady_clock;
     using Time = spdlog::log_clock::time_point;
 
-    static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
-    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< and log_batch()
+    static constexpr std::size_t aloneBytes = 4096;  ///< log() writes after this many, like stdio
+    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< so does log_batch()
     static constexpr std::size_t roomForALine = 4096;
     /// Above this number of bytes, records are refused.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
@@ -575,13 +574,13 @@ private:
         }
     }
 
-    /// The size that the file will have with the first `count` bytes of the buffer.
+    /// Returns the file's size after the first `count` bytes of the buffer are written.
     std::size_t bytesWith(std::size_t count) const noexcept {
         return file_.size() + count - begun_;
     }
 
-    /// Returns true if a new day has begun. Records with a future time, which callers may choose,
-    /// do not begin a day. If the next day is too far away, the clock has been set back.
+    /// Returns true if both `time` and the clock have reached the next day, because callers may log
+    /// future times. Computes the next day again if the clock was set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {
@@ -598,21 +597,22 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes to the old file, and the rest to a new file. If a step fails,
-    /// the rest goes to the old file unless it was removed, and the next write() throws the error.
+    /// Writes the first `count` bytes, renames the file and closes it; a later write opens a new
+    /// file, even if a handler throws while the old one is closed. If writing or renaming fails,
+    /// the old file stays in use unless it was removed. The next write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
         }
         try {
-            retryAt_ = Clock::now() + retryInterval;  // unless the file is renamed
+            retryAt_ = Clock::now() + retryInterval;  // reset after the file is renamed
             writeBuffer(guard, count);
             rotated_.push_back(file_.rename());
             if (isNextDay(time)) {
                 setNextDay(std::min(time, rotation_.clock()));
             }
             retryAt_ = {};
-            file_.close();  // may throw any exception of a handler
+            file_.close();  // a handler may throw, but the file is renamed and closed
         } catch (const std::exception& error) {
             complaint_ = error.what();
         }
@@ -655,7 +655,7 @@ private:
         }
     }
 
-    /// Deletes old files whose hook was called. The next write() throws errors of the deletion.
+    /// Deletes old files whose hook has already been called. The next write() throws the errors.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {
@@ -698,8 +698,8 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes and keeps the rest. After an error, a partly written line is
-    /// kept as a whole, so that it can begin again in another file.
+    /// Writes the first `count` bytes and keeps the rest. After an error, keeps a partly written
+    /// line as a whole, because it may have to start over in another file.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = begun_;
         try {
@@ -739,23 +739,23 @@ private:
         batchDue_ = size + batchBytes;
     }
 
-    mutable Mutex mutex_;  ///< guards the following
+    mutable Mutex mutex_;  ///< guards the fields below
     detail::LogFile file_;
     bool isWatched_ = false;
     bool rotates_ = false;
     file_rotation rotation_;  ///< changes only before the first record
     Time nextDay_ = Time::max();
-    std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
-    int hookProcess_ = 0;  ///< the process, perhaps the parent, with a thread in callHooks(), or 0
-    std::string complaint_;  ///< the errors of the last rotation, for the next write()
+    std::vector<spdlog::filename_t> rotated_;  ///< rotated files whose hook was not called yet
+    int hookProcess_ = 0;    ///< id of the process, perhaps the parent, that calls hooks; 0: none
+    std::string complaint_;  ///< errors of rotations, which the next write() throws
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::size_t begun_ = 0;              ///< bytes of the first line that are in the file
-    std::size_t batchDue_ = batchBytes;  ///< batchBytes more than the last write left
-    Clock::time_point retryAt_;          ///< the next attempt after a failure
+    std::size_t begun_ = 0;              ///< bytes of the first line that the file already has
+    std::size_t batchDue_ = batchBytes;  ///< buffer size at which log_batch() writes
+    Clock::time_point retryAt_;          ///< earliest attempt after a failure
     std::uint64_t lost_ = 0;             ///< refused records
-    std::uint64_t reported_ = 0;         ///< refused records in drop notices
-    Time lostTime_;                      ///< of the last refused record, like lostName_
+    std::uint64_t reported_ = 0;         ///< refused records that notices have reported
+    Time lostTime_;                      ///< time of the last refused record
     std::string lostName_;
 };
 

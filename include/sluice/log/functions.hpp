@@ -10,8 +10,8 @@
 ///
 /// docs/migrating-from-spdlog-async.md compares these names with those of spdlog.
 ///
-/// Thread safety: any thread may call any function, but make_async() only while no other thread
-/// uses spdlog's registry.
+/// Thread safety: any thread may call any function, but no other thread may use spdlog's registry
+/// during make_async().
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/backend.hpp>
@@ -41,8 +41,8 @@ namespace sluice::log {
 
 /// Returns the default back end, and starts it if none is running. shutdown() and
 /// spdlog::shutdown() end the default back end. At program exit, the default back end writes all
-/// records. Later log calls, for example in destructors of static objects, write their own records.
-/// Throws spdlog_ex if the back end cannot start.
+/// records. Later log calls, for example in destructors of static objects, write on the calling
+/// thread. Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
 
 /// Replaces the default back end. Existing loggers keep the old back end, which ends when its last
@@ -132,11 +132,12 @@ void init(std::size_t queue_size, std::size_t thread_count,
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
-/// Calls backend::flush_wait(). Returns true if no default back end exists.
+/// Calls flush_wait() of the default back end. Returns true if none exists.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-/// Ends spdlog and the default back end when all records are written and flushed. Returns false on
-/// timeout. Later loggers start a new back end. spdlog::shutdown() uses `drain_timeout`.
+/// Shuts down spdlog and the default back end. Returns false on timeout, or if a sink has failed,
+/// like backend::shutdown(). Later loggers start a new back end. spdlog::shutdown() alone waits at
+/// most `drain_timeout`.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log
@@ -163,8 +164,8 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Holds the default back end. The object is never destroyed, because destructors of static objects
-/// may log. The BackendRegistry's lock guards the object, so a forked child finds the lock free.
+/// Holds the default back end. Never destroyed, because destructors of static objects may log. The
+/// BackendRegistry's lock guards it, because fork() leaves that lock free in the child.
 class DefaultBackend {
 public:
     /// All shared libraries use this object, even those that hide their symbols.
@@ -177,7 +178,7 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // The back end is created without a lock, because a fork() may wait for its thread. If
+            // Creates the back end before it locks, because the constructor takes the same lock. If
             // two threads create back ends simultaneously, one back end is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
@@ -205,8 +206,8 @@ public:
 private:
     // Happens-before edges: E1 exit: leave -> watchShutdown. E2 watch: watchExit -> watchExit.
 
-    /// Detects spdlog::shutdown(), which releases this hook. spdlog's registry holds the hook in
-    /// place of its thread pool, which the hook keeps alive.
+    /// Detects spdlog::shutdown(), which releases this hook. The hook replaces the thread pool in
+    /// spdlog's registry, and keeps the pool alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -229,8 +230,8 @@ private:
         }
     }
 
-    /// Holds the lock that fork() takes, so that spdlog's lock is free in a child. tryHook() only
-    /// tries spdlog's lock, because spdlog::shutdown() takes the two locks in the opposite order.
+    /// Blocks fork() while spdlog's lock is held, so that the lock is free in a child. Only tries
+    /// spdlog's lock, because spdlog::shutdown() takes the two locks in the opposite order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
@@ -265,8 +266,8 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). If two threads register leave(), the second call of leave()
-    /// does nothing. No thread waits, because a forked child would wait for a missing thread.
+    /// Registers leave() with atexit(). If two threads register leave(), its second call does
+    /// nothing. Takes no lock, because a forked child could find the lock held forever.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {  // E2 watch
             // Creates spdlog's registry first, so that it is destroyed after leave().
@@ -288,7 +289,7 @@ private:
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {  // E1 exit
 #if defined(_WIN32)
             if (sluice::detail::windows::hasEndedThreads()) {
-                return;  // by a C runtime of the DLL's own; no thread can write the records
+                return;  // called by the DLL's own C runtime, after all other threads have ended
             }
 #endif
             if (const std::shared_ptr<backend> last = peek()) {

@@ -11,9 +11,9 @@
 /// Calls below the logger's level are not counted. A call that is held back does not evaluate its
 /// arguments. `n` may have any type that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
-/// SLUICE_LOG_AT_MOST logs the first n calls of each second, at most 16,777,215. Each second begins
-/// with the first call after the previous second. If calls were held back, the line "N messages
-/// held back" precedes the next message.
+/// SLUICE_LOG_AT_MOST logs the first n calls of each second, at most 16,777,215. A second begins
+/// with the first call after the previous second has passed. If calls were held back, the line "N
+/// messages held back" precedes the next message.
 ///
 /// Thread safety: no call waits. The counts use relaxed operations and order nothing.
 
@@ -57,7 +57,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // If `now` is before the current second, the call counts for the current second.
+            // If another thread has begun a later second, the call counts for that second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);

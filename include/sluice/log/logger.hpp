@@ -32,7 +32,7 @@ namespace sluice::log {
 /// text. flush() only requests a flush; backend::flush_wait() waits until the sinks are flushed.
 ///
 /// Order: lines are in the order of the log calls of all threads. The printed times ascend, unless
-/// a call waits for more than 100 ms or passes a time of its own.
+/// a log call is delayed by more than 100 ms or passes its own time.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
@@ -78,16 +78,16 @@ public:
 
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// Like spdlog's functions, but for later records only, and with Sluice's pattern_formatter.
-    /// Calls through a pointer to spdlog::logger use spdlog's own functions.
+    /// Like spdlog's functions, but only later records change, and set_pattern() uses Sluice's
+    /// pattern_formatter. Calls through a spdlog::logger pointer use spdlog's functions instead.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter);
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// Logs a message that the back end formats, without checking the level. `write(to)` encodes
-    /// the arguments into `size` bytes for `site.print`.
+    /// Logs a message without checking the level; the back end formats it. `write(to)` encodes the
+    /// arguments into `size` bytes for `site.print`.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         detail::RecordHead head;
@@ -126,8 +126,8 @@ private:
         }
     }
 
-    /// Posts a record that has fields or flushes. A record that flushes has the flag hasFields, so
-    /// that post() needs a single test.
+    /// Posts a record that has fields or requests a flush. A flush request also sets hasFields, so
+    /// that post() needs only one test.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
                                                  Write& write) {
@@ -185,7 +185,7 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    /// The sinksKey() of handle_, minus 1 if the back end has its own clock.
+    /// The sinksKey() of handle_, reduced by 1 for an own clock, so that it never matches.
     std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };
@@ -243,7 +243,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // The first and the last line of a backtrace; one call of spdlog writes the whole backtrace.
+    // The first and the last line of a backtrace, which one call of spdlog writes completely.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());
@@ -268,7 +268,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
             std::memcpy(to, &message.source, sizeof message.source);
             to += sizeof message.source;
         }
-        if (message.payload.size() != 0) {  // its address may be null
+        if (message.payload.size() != 0) {  // the payload's address may be null
             std::memcpy(to, message.payload.data(), message.payload.size());
         }
     });

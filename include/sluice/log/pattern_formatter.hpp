@@ -36,7 +36,7 @@ enum class PieceKind : unsigned char {
     nanoseconds,   ///< nine digits
     name,          ///< the name of the logger
     namePart,      ///< the name in brackets and a space; nothing if the name is empty
-    level,         ///< the same in each line of a level; colours begin and end in it
+    level,         ///< the same in each line of a level; also the colour flags
     thread,        ///< the number of the thread
     payload,       ///< the message itself
     sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
@@ -70,12 +70,12 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
 }
 
-// ---- Writing a line into a buffer that has room for it
+// ---- Writing a line into a buffer with enough space
 
 /// A text that is copied often and changes seldom, with its coloured range.
 class KeptText {
 public:
-    /// A copy may write this many bytes behind its end, so that a short text needs few stores.
+    /// copyTo() writes at least this many bytes, because a copy of fixed size needs few stores.
     static constexpr std::size_t slack = 32;
 
     KeptText() = default;
@@ -141,12 +141,12 @@ struct PatternStep {
     std::string pattern;
     bool beginsColor = false;
     bool endsColor = false;
-    std::vector<KeptText> texts;                        ///< one, or one for each level
-    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< for texts that spdlog writes
+    std::vector<KeptText> texts;                        ///< one text, or one for each level
+    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< spdlog's formatter of this part
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece. Joins the last two pieces if both change equally often, or if one is fixed.
+/// Appends a piece, or joins it to the last step if both change equally often or one is fixed.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
@@ -215,7 +215,7 @@ inline PatternSteps stepsOf(std::string_view pattern) {
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
 /// The formatter caches texts that change at most once a second, and copies digits and names
-/// directly. spdlog writes the cached texts and rare flags. Custom flags need spdlog's formatter.
+/// directly. spdlog formats the cached texts and rare flags. Custom flags need spdlog's formatter.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///
@@ -235,7 +235,7 @@ public:
         for (Step& step : steps_) {
             prepare(step);
         }
-        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);  // the end of line is no pattern
+        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);  // the end of line is plain text
         countRoom();
     }
 

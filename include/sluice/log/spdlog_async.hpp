@@ -28,7 +28,7 @@ public:
     static constexpr sluice::Overflow overrun_oldest = sluice::Overflow::dropOldest;
     static constexpr sluice::Overflow discard_new = sluice::Overflow::reject;
 
-    // NOLINTNEXTLINE(google-explicit-constructor): as if it were the enum
+    // NOLINTNEXTLINE(google-explicit-constructor): converts like spdlog's enum
     constexpr async_overflow_policy(sluice::Overflow policy) noexcept : policy_(policy) {}
     // NOLINTNEXTLINE(google-explicit-constructor)
     constexpr operator sluice::Overflow() const noexcept { return policy_; }

@@ -10,12 +10,12 @@ namespace sluice::log {
 /// The counts of one thread's records, or of all threads. Concurrent counts may lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
-    std::uint64_t rejected = 0;  ///< records not accepted: the lane was full, or after the end
+    std::uint64_t rejected = 0;  ///< refused: lane full, memory exhausted, or back end ended
     std::uint64_t dropped = 0;   ///< accepted records that Overflow::dropOldest removed
     std::size_t messages = 0;    ///< accepted records that are not yet written
     std::size_t bytes = 0;       ///< bytes of these records in the lanes
-    std::size_t high_water_messages = 0;  ///< most records in one lane at a poll
-    std::size_t high_water_bytes = 0;     ///< most bytes in one lane at a poll
+    std::size_t high_water_messages = 0;  ///< most records that a poll found in one lane
+    std::size_t high_water_bytes = 0;     ///< most bytes that a poll found in one lane
     std::uint64_t stalls = 0;             ///< log calls that were preempted and delayed the output
 };
 

@@ -74,7 +74,6 @@ struct FieldList {
     std::size_t count = 0;
 };
 
-/// Encoded fields.
 struct FieldBytes {
     const std::byte* bytes = nullptr;
     std::size_t size = 0;

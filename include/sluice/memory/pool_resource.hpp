@@ -93,7 +93,7 @@ public:
         return false;
     }
 
-    /// Returns true if blocks of this size and alignment come from a pool.
+    /// Returns true if a pool allocates blocks of this size and alignment.
     [[nodiscard]] bool serves(std::size_t bytes, std::size_t alignment) const noexcept {
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }

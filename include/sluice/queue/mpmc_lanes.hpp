@@ -76,7 +76,7 @@ public:
     /// returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        Lane* const lane = max == 0 ? nullptr : hold();  // holding without consuming loses wake-ups
+        Lane* const lane = max == 0 ? nullptr : hold();  // hold() would hide the lane's messages
         if (lane == nullptr) {
             return 0;
         }

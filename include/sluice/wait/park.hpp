@@ -155,7 +155,7 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 ///
 /// Performance: a notification without sleeping threads costs a load and a light fence. The first
 /// thread to sleep runs a heavy fence. After 8 consecutive waits that had to sleep, only every 16th
-/// wait polls first, until a poll succeeds. Park never allocates.
+/// wait polls before its sleep, until a poll succeeds. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -281,8 +281,9 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Returns true if the waiter was notified. `withPermit` ends the wait only in this case.
-    /// `withoutPermit` always ends the wait, but takes a permit only if each waiter has one.
+    /// Returns true if the waiter was notified. `withPermit` ends only the wait of a notified
+    /// waiter. `withoutPermit` always ends the wait, but takes a permit only if each waiter has
+    /// one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -400,7 +401,8 @@ private:
         return false;
     }
 
-    // After `patience` waits that had to sleep, only every `interval`-th wait polls first.
+    // After `patience` waits that had to sleep, only every `interval`-th wait polls before its
+    // sleep.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 

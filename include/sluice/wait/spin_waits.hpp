@@ -56,7 +56,7 @@ private:
 
 using SpinThenYield = BasicSpinThenYield<>;
 
-/// A stateless wait strategy that polls with pauses, for the shortest wake-up. Use BusySpin only if
+/// A stateless wait strategy that polls with pauses, for the fastest wake-up. Use BusySpin only if
 /// the waiting thread has its own core.
 template <class Platform = StdPlatform>
 class BasicBusySpin {

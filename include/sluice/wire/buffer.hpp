@@ -5,7 +5,7 @@
 
 namespace sluice::wire {
 
-/// Collects encoded bytes in the caller's memory, which must outlive it. It never allocates.
+/// Collects encoded bytes in the caller's memory, which must outlive the Buffer. Never allocates.
 ///
 ///     std::array<unsigned char, 256> memory;
 ///     wire::Buffer buffer(memory.data(), memory.size());
@@ -13,7 +13,7 @@ namespace sluice::wire {
 ///         send(buffer.data(), buffer.size());
 ///     }
 ///
-/// Thread safety: one thread at a time.
+/// Thread safety: only one thread at a time may use a Buffer.
 class Buffer {
 public:
     /// `capacity` is the number of bytes at `storage`.
@@ -23,13 +23,13 @@ public:
     [[nodiscard]] const unsigned char* data() const noexcept { return storage_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Whether append() or extend() has ever refused bytes.
+    /// Returns true if append() or extend() has ever refused bytes.
     [[nodiscard]] bool hasOverflowed() const noexcept { return hasOverflowed_; }
 
-    /// Removes the bytes after the first `size`, if there are more.
+    /// Keeps at most the first `size` bytes.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
-    /// Appends `count` bytes; or nothing, and returns false, if they do not fit.
+    /// Appends `count` bytes. If they do not fit, appends nothing and returns false.
     [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;
@@ -42,8 +42,8 @@ public:
         return true;
     }
 
-    /// Appends `count` bytes for the caller to write; or nothing, and returns null, if they do not
-    /// fit.
+    /// Appends `count` bytes that the caller must write. Appends nothing and returns null if they
+    /// do not fit.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;

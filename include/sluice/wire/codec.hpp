@@ -14,13 +14,13 @@
 
 namespace sluice::wire {
 
-/// Converts messages of type T to bytes and back. A bridge uses it for each type.
+/// Converts messages of type T to bytes and back. Bridges use a Codec for each message type.
 ///
 ///     wire::Codec<Order>::encode(order, buffer);
 ///     const auto error = wire::Codec<Order>::decode(bytes, size, received);
 ///
-/// Most types use MessagePack, see encode() and decode(). Protobuf messages, recognised by their
-/// functions without a header of protobuf, use their own form. Specialise Codec for another form,
+/// The default format is MessagePack: see encode() and decode(). Protobuf messages, which Codec
+/// detects by their member functions, keep protobuf's format. Specialise Codec for another format,
 /// such as FlatBuffers tables:
 ///
 ///     template <>
@@ -30,13 +30,13 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// - encode() appends the message. If the message does not fit, or decode() would refuse it, it
-///   returns false and leaves the buffer's size unchanged. It must not throw.
-/// - decode() receives untrusted bytes, and refuses them with DecodeError::foreignForm.
+/// - encode() appends the message and must not throw. Returns false and leaves the buffer's size
+///   unchanged if the message does not fit or decode() would refuse it.
+/// - decode() receives untrusted bytes, and refuses invalid bytes with DecodeError::foreignForm.
 /// - schemaHash() identifies the type and must be the same in all programs. With `static constexpr
 ///   bool needsSameSchema = true`, a bridge refuses messages with another hash.
 ///
-/// Thread safety: any thread may call the functions; calls share nothing.
+/// Thread safety: any thread may call the functions, because they share no state.
 template <class T, class = void>
 struct Codec {
     static constexpr bool needsSameSchema = hasUnnamedFields<T>();
@@ -66,7 +66,7 @@ inline constexpr bool needsSameSchema<C, std::void_t<decltype(C::needsSameSchema
 
 }  // namespace detail
 
-/// The codec of protobuf messages, which allocates as protobuf does.
+/// The codec of protobuf messages. Allocates memory where protobuf does.
 template <class T>
 struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
     static bool encode(const T& message, Buffer& buffer) {

@@ -10,8 +10,8 @@
 
 namespace sluice::wire::detail {
 
-/// Converts to any type. memberCount() uses it to find how many members an aggregate has. The
-/// conversion is never called.
+/// Converts to any type, so that memberCount() can test how many values initialise an aggregate.
+/// The conversion is never called.
 struct AnyMember {
     template <class T>
     operator T() const;
@@ -20,10 +20,10 @@ struct AnyMember {
 template <std::size_t>
 using AnyMemberAt = AnyMember;
 
-// g++ warns of the choice between AnyMember's conversion and a constructor of std::optional.
+// g++ warns if both AnyMember's conversion and a constructor of std::optional fit.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
-/// Whether T can be initialised with this many members.
+/// True if T can be initialised with as many values as there are Indices.
 template <class T, class Indices, class = void>
 inline constexpr bool takesMembers = false;
 template <class T, std::size_t... I>
@@ -32,7 +32,7 @@ inline constexpr bool
         true;
 #pragma GCC diagnostic pop
 
-/// The number of members of an aggregate. 17 if it has more than 16.
+/// The number of members of an aggregate, or 17 if there are more than 16.
 template <class T, std::size_t N = 17>
 [[nodiscard]] constexpr std::size_t memberCount() noexcept {
     if constexpr (N == 0 || takesMembers<T, std::make_index_sequence<N>>) {
@@ -42,8 +42,8 @@ template <class T, std::size_t N = 17>
     }
 }
 
-/// Returns the addresses of the members of an aggregate. It does not compile for bit-fields, nor if
-/// memberCount() is wrong.
+/// Returns the addresses of the members of an aggregate. Fails to compile if a member is a
+/// bit-field or memberCount() is wrong.
 template <class T>
 [[nodiscard]] constexpr auto membersOf([[maybe_unused]] T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();
@@ -110,7 +110,7 @@ template <class T>
 
 namespace sluice::wire {
 
-/// The argument of describe(), which names a type without an object.
+/// The argument of describe(): selects a message type without an object.
 template <class T>
 struct Type {
     using Message = T;
@@ -141,9 +141,10 @@ template <class Class, class Member>
 ///                                     sluice::wire::field("celsius", &Reading::celsius));
 ///     }
 ///
-/// describe() is constexpr and stands in the message's namespace. At most 64 fields, each with a
-/// unique UTF-8 name. With names, programs may have different fields. An empty type, and an
-/// aggregate of 1 to 16 members without base classes, need no describe(): positions name members.
+/// Define describe() as a constexpr function in the message's namespace. A message has at most 64
+/// fields with unique UTF-8 names. Because names identify fields, two programs may have different
+/// fields. Empty types, and aggregates of 1 to 16 members without base classes, need no describe():
+/// positions identify their fields.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -157,7 +158,7 @@ inline constexpr bool isDescribed = false;
 template <class T>
 inline constexpr bool isDescribed<T, std::void_t<decltype(describe(Type<T>()))>> = true;
 
-/// The name of field `index` of an aggregate without describe(): the number of the field.
+/// The name of field `index` of an aggregate without describe(), which is the index as text.
 [[nodiscard]] constexpr std::string_view numberName(std::size_t index) noexcept {
     constexpr std::string_view names = "0 1 2 3 4 5 6 7 8 9 101112131415";
     return names.substr(index * 2, index < 10 ? 1 : 2);
@@ -172,12 +173,12 @@ template <class T>
     }
 }
 
-/// Whether the names of the fields are UTF-8 and differ from each other.
+/// Returns true if the names of the fields are UTF-8 and unique.
 template <class... Fields>
 [[nodiscard]] constexpr bool areNamed(const std::tuple<Fields...>& all) noexcept {
     return std::apply(
         [](const auto&... each) {
-            // One empty name more, because an array of size 0 is an error.
+            // Begins with an empty name, because an array of size 0 is an error.
             const std::string_view names[] = {{}, each.name...};
             for (std::size_t i = 1; i <= sizeof...(each); ++i) {
                 for (std::size_t k = 1; k < i; ++k) {

@@ -38,8 +38,7 @@ constexpr std::array<CrcTable, 8> makeCrcTables() noexcept {
 
 inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 
-/// Computes the CRC by tables, eight bytes in one step, because eight look-ups do not wait for each
-/// other.
+/// Computes the CRC by tables, eight bytes per step, because the eight look-ups are independent.
 [[nodiscard]] inline std::uint32_t crc32cByTable(const unsigned char* bytes, std::size_t size,
                                                  std::uint32_t crc) noexcept {
     crc = ~crc;
@@ -61,7 +60,7 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 #if defined(__x86_64__) || defined(_M_X64)
 
 [[nodiscard]] inline bool hasCrcInstruction() noexcept {
-#if defined(_MSC_VER)  // without the run-time library of the builtin
+#if defined(_MSC_VER)  // because the builtin needs a run-time library
     static const bool found = [] {
         int registers[4] = {};
         __cpuid(registers, 1);
@@ -81,8 +80,7 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
     return _mm_crc32_u8(static_cast<std::uint32_t>(sum), byte);
 }
 #else
-// Assembler, because in a build for any x86-64 processor the compiler has no built-in functions for
-// these instructions.
+// Inline assembly, because compilers offer built-in functions only for targets with SSE 4.2.
 [[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
     __asm__("crc32q %1, %0" : "+r"(sum) : "r"(word));
     return sum;
@@ -119,8 +117,8 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 /// Bytes in each of the three streams of crc32cByInstruction().
 inline constexpr std::size_t crcStream = 168;
 
-/// Computes tables for behindStream(): for each byte of a sum, the sum after crcStream zero bytes
-/// more. The result for several bits is the exclusive or of the results for each bit.
+/// Computes the tables of behindStream(): for each byte of a sum, the sum after crcStream more zero
+/// bytes. The result for several bits is the exclusive or of the results for each bit.
 constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
     std::array<std::uint32_t, 32> ofBit{};
     for (std::size_t bit = 0; bit < 32; ++bit) {
@@ -143,7 +141,7 @@ constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
 
 inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
-/// Returns the sum after crcStream zero bytes more.
+/// Returns the sum after crcStream more zero bytes.
 [[nodiscard]] inline std::uint64_t behindStream(std::uint64_t sum) noexcept {
     return crcShift[0][sum & 0xFFU] ^ crcShift[1][(sum >> 8U) & 0xFFU] ^
            crcShift[2][(sum >> 16U) & 0xFFU] ^ crcShift[3][(sum >> 24U) & 0xFFU];
@@ -155,8 +153,8 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
     return word;
 }
 
-/// Computes the CRC by the processor's instruction, eight bytes in one step. The instruction takes
-/// three cycles, and the processor can begin one in each cycle. So three streams take the time of
+/// Computes the CRC by the processor's instruction, eight bytes per step. The instruction has a
+/// latency of three cycles and a throughput of one per cycle, so three streams take the time of
 /// one.
 [[nodiscard]] inline std::uint32_t crc32cByInstruction(const unsigned char* bytes, std::size_t size,
                                                        std::uint32_t crc) noexcept {
@@ -183,8 +181,8 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 #endif
 
 /// Returns the CRC32C of the bytes. To continue with a second range, pass the result of the first
-/// range as `crc`. If the processor has an instruction for it (SSE 4.2 on x86-64; AArch64), it is
-/// used in any build.
+/// range as `crc`. Uses the processor's CRC32C instruction, if there is one (SSE 4.2 on x86-64;
+/// AArch64), in any build.
 [[nodiscard]] inline std::uint32_t crc32c(const unsigned char* bytes, std::size_t size,
                                           std::uint32_t crc = 0) noexcept {
 #if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__)
@@ -238,7 +236,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     wire::Envelope received;
 ///     const auto error = wire::decodeEnvelope(bytes.data(), envelopeSize + payloadSize, received);
 ///
-/// On the wire it takes 64 little-endian bytes before the payload:
+/// An encoded envelope has 64 bytes, precedes the payload and is little-endian:
 ///
 ///     offset  0  magic, 4 bytes: "SLUW"    offset 24  origin, 8 bytes
 ///     offset  4  version, 2 bytes: 1       offset 32  sequence, 8 bytes
@@ -248,9 +246,9 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// CRC32C (Castagnoli) detects damage, but not an attacker, who can compute it, too.
+/// CRC32C (Castagnoli) detects accidental damage, but not deliberate changes.
 ///
-/// Thread safety: any thread may call the functions; calls share nothing.
+/// Thread safety: any thread may call the functions, because they share no state.
 struct Envelope {
     /// Codec::schemaHash() of the message's type.
     std::uint64_t schemaHash = 0;
@@ -260,15 +258,15 @@ struct Envelope {
     std::uint8_t priority = 0;
     /// The publishing program's number, unique in the fleet.
     std::uint64_t origin = 0;
-    /// Differs for each start of that program, which counts its messages from 1.
+    /// A number that changes with each start of the publishing program.
     std::uint32_t incarnation = 0;
-    /// Counts messages of the same origin, incarnation, type and priority.
+    /// Counts messages of the same origin, incarnation, type and priority, from 1.
     std::uint64_t sequence = 0;
     /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;
-    /// The trace of the message; 0: none.
+    /// The trace of the message; 0 means none.
     std::uint64_t traceId = 0;
-    /// In bytes. decodeEnvelope() sets it; encodeEnvelope() takes it as an argument.
+    /// The payload's size in bytes. Set by decodeEnvelope(), and ignored by encodeEnvelope().
     std::uint32_t length = 0;
 };
 
@@ -278,7 +276,7 @@ inline constexpr std::uint16_t envelopeVersion = 1;
 
 namespace detail {
 
-/// Writes the lowest `Bytes` bytes of the number, the lowest byte first.
+/// Writes the lowest `Bytes` bytes of the number in little-endian order.
 template <std::size_t Bytes>
 void putLittle(unsigned char* to, std::uint64_t number) noexcept {
     for (std::size_t i = 0; i < Bytes; ++i) {
@@ -302,8 +300,8 @@ template <std::size_t Bytes>
 
 }  // namespace detail
 
-/// Writes the envelope into the first 64 bytes of `message`. The payload of `payloadSize` bytes
-/// must already follow them, because the checksum covers it. It does not allocate.
+/// Writes the envelope into the first 64 bytes of `message`. The next `payloadSize` bytes must
+/// already contain the payload, because the checksum includes them. Does not allocate.
 inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
                            std::uint32_t payloadSize) noexcept {
     detail::putLittle<4>(message, envelopeMagic);
@@ -322,7 +320,7 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
 }
 
 /// Reads the envelope of an untrusted message of `size` bytes, payload included. After an error,
-/// `envelope` is unchanged. It does not allocate.
+/// `envelope` is unchanged. Does not allocate.
 [[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
                                                   Envelope& envelope) noexcept {
     if (size < envelopeSize) {

@@ -193,23 +193,23 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
 ///     Reading reading;
 ///     if (wire::fromJson(text, reading) != wire::DecodeError::none) { ... }
 ///
-/// An enum is its number. An empty optional, infinity and NaN are null. Bytes that are not UTF-8
-/// become replacement characters.
+/// Enums are written as numbers, and empty optionals, infinity and NaN as null. Bytes that are not
+/// UTF-8 become replacement characters.
 ///
-/// Thread safety: any thread may call it. Errors: it allocates, and may throw std::bad_alloc.
+/// Thread safety: any thread may call toJson(). Errors: may throw std::bad_alloc.
 template <class T>
 [[nodiscard]] std::string toJson(const T& message) {
     return detail::jsonOf(message).dump(-1, ' ', false,
                                         nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// Reads a message from untrusted text by the rules of decode(). Limit the text's size, because it
-/// takes many times that in memory. The last one of repeated fields counts. Null is NaN for a
-/// number; a whole number is accepted for a float or double. Fields that T does not have may be
-/// nested to any depth.
+/// Reads a message from untrusted text by the rules of decode(). Limit the text's size, because
+/// parsing takes many times as much memory. If a field is repeated, its last value is read. A float
+/// or double also accepts whole numbers, and null as NaN. Fields that T lacks may be nested to any
+/// depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
-    const bool hasNul = text.find('\0') != std::string_view::npos;  // the parser would stop there
+    const bool hasNul = text.find('\0') != std::string_view::npos;  // the parser stops at a NUL
     const auto document = nlohmann::json::parse(hasNul ? std::string_view() : text, nullptr, false);
     return document.is_discarded() ? DecodeError::notJson : detail::readJson(document, message);
 }

@@ -17,8 +17,8 @@
 namespace sluice::wire::detail {
 
 /// Writes values as MessagePack. Each function returns false if the buffer is full. value() also
-/// returns false for a value that PackReader would refuse: a text that is not UTF-8, or nesting
-/// deeper than maxDepth.
+/// returns false if PackReader would refuse the value, because a text is not UTF-8 or values are
+/// nested deeper than maxDepth.
 class PackWriter {
 public:
     explicit PackWriter(Buffer& buffer) noexcept : buffer_(buffer) {}
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Writes one byte of type, then `size` bytes of the number, the highest byte first.
+    /// Writes the type byte, and then the number as `size` bytes in big-endian order.
     [[nodiscard]] bool head(unsigned type, std::uint64_t number, unsigned size) noexcept {
         unsigned char bytes[9] = {static_cast<unsigned char>(type)};
         for (unsigned i = 0; i < size; ++i) {
@@ -125,8 +125,8 @@ private:
     Buffer& buffer_;
 };
 
-/// Reads MessagePack from an untrusted sender. It never reads beyond `size` bytes. It stores an
-/// element only after it has read the element's bytes, so a false length allocates nothing.
+/// Reads MessagePack from an untrusted sender. Never reads beyond `size` bytes. Stores an element
+/// only after reading the element's bytes, so a false length allocates nothing.
 class PackReader {
 public:
     PackReader(const unsigned char* bytes, std::size_t size) noexcept : at_(bytes), left_(size) {}
@@ -275,7 +275,7 @@ private:
         }
     }
 
-    /// Reads a number of `size` bytes, the highest byte first.
+    /// Reads a number of `size` bytes in big-endian order.
     [[nodiscard]] DecodeError number(Head& head, Kind kind, unsigned size) noexcept {
         if (left_ < size) {
             return DecodeError::truncated;
@@ -288,8 +288,7 @@ private:
         return DecodeError::none;
     }
 
-    /// Reads the head of an extension. It is skipped like bytes; one byte more holds the type of
-    /// the extension.
+    /// Reads the head of an extension. The type byte and the content are then skipped like bytes.
     [[nodiscard]] DecodeError extension(Head& head, unsigned size) noexcept {
         const auto error = number(head, Kind::binary, size);
         ++head.number;
@@ -450,8 +449,8 @@ private:
         return isForeign ? DecodeError::noKnownField : DecodeError::none;
     }
 
-    /// Reads the value that follows a key, into the field of this name. `seen` has one bit for each
-    /// field that was read.
+    /// Reads the value of `key` into the field of this name. `seen` has one bit for each field that
+    /// was read.
     template <class T>
     [[nodiscard]] DecodeError member(std::string_view key, T& object, std::uint64_t& seen,
                                      unsigned depth) {
@@ -517,11 +516,11 @@ namespace sluice::wire {
 ///     Reading received;
 ///     const auto error = wire::decode(buffer.data(), buffer.size(), received);
 ///
-/// Returns false, and leaves the buffer's size unchanged, if the message does not fit (then
-/// buffer.hasOverflowed() is true), or if decode() would refuse it: a text is not UTF-8, or maps
-/// and sequences are nested more than 32 deep. It does not allocate.
+/// Returns false if the message does not fit, and buffer.hasOverflowed() is then true. Also returns
+/// false if decode() would refuse the message, because a text is not UTF-8 or maps and sequences
+/// are nested more than 32 deep. In both cases, the buffer's size is unchanged. Does not allocate.
 ///
-/// Thread safety: one thread at a time uses a buffer and a message.
+/// Thread safety: only one thread at a time may use the buffer and the message.
 template <class T>
 [[nodiscard]] bool encode(const T& message, Buffer& buffer) {
     const std::size_t before = buffer.size();
@@ -534,13 +533,14 @@ template <class T>
 
 /// Reads a message from untrusted bytes.
 ///
-/// - A missing field keeps its value, also inside an optional; a field that T does not have is
-///   skipped. Bytes without any field of T belong to another type and are refused.
+/// - A field that the bytes lack keeps its value, also inside an optional. Fields that T lacks are
+///   skipped, but bytes with only such fields are refused.
 /// - A whole number is accepted for a float or double, because some encoders write 1.0 as 1.
-/// - An enum accepts each number of its underlying type, so the caller checks unknown values.
+/// - An enum accepts each number of its underlying type, so the caller must check for unknown
+///   values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Only std::string and std::vector allocate, and only for elements that were read. An element of
-///   one byte may need `sizeof` in memory; a FixedVector has a limit.
+/// - Only std::string and std::vector allocate, and only for elements that were read. One byte may
+///   become an element of many bytes; a FixedVector limits their number.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

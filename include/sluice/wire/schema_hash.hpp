@@ -13,14 +13,14 @@
 namespace sluice::wire {
 namespace detail {
 
-/// Computes FNV-1a over the form of a type. A type may contain itself in a std::vector; inside
-/// itself it counts as "..." and the number of types between the two.
+/// Computes FNV-1a over the structure of a type. If a type contains itself in a std::vector, the
+/// inner one is hashed as "..." and the number of types between the two.
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
     [[nodiscard]] constexpr bool hasUnnamedFields() const noexcept { return hasUnnamedFields_; }
 
-    /// Adds the form of T. `Outer` are the types that contain T.
+    /// Adds the structure of T. `Outer` are the types that contain T.
     template <class T, class... Outer>
     constexpr void add() noexcept {
         if constexpr ((std::is_same_v<T, Outer> || ...)) {
@@ -72,13 +72,13 @@ private:
     constexpr void addByte(std::uint64_t byte) noexcept { hash_ = (hash_ ^ byte) * 0x100000001B3U; }
 
     std::uint64_t hash_ = 0xCBF29CE484222325U;
-    bool hasUnnamedFields_ = false;  ///< whether a type that was added has no describe()
+    bool hasUnnamedFields_ = false;  ///< true if an added type has no describe()
 };
 
 }  // namespace detail
 
-/// A hash of the names, order and types of T's fields, the same on each machine unless T has a char
-/// field, which is signed on some machines. Computed by the compiler, so describe() is constexpr.
+/// A hash of the names, order and types of T's fields. It is the same on all machines unless T has
+/// a char field, because char is signed on some machines. Evaluated at compile time.
 ///
 ///     constexpr std::uint64_t hash = wire::schemaHash<Order>();
 ///
@@ -91,8 +91,8 @@ template <class T>
     return hash.result();
 }
 
-/// Whether T, or a type inside it, has no describe(), so that positions name its fields. If a
-/// program adds a field in the middle, decode() mistakes one field for another unnoticed.
+/// Returns true if T or a type inside T has no describe(), so that positions identify its fields.
+/// decode() then cannot detect that another program has a new field in the middle.
 template <class T>
 [[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
     detail::SchemaHash hash;

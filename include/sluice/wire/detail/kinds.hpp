@@ -12,13 +12,12 @@
 
 namespace sluice::wire::detail {
 
-/// Whether T is an integer that MessagePack has. With the extensions of g++, std::is_integral_v
-/// holds for 128 bits, too.
+/// True for integers that MessagePack supports. With g++'s extensions, std::is_integral_v is also
+/// true for 128-bit integers.
 template <class T>
 inline constexpr bool isInteger = std::is_integral_v<T> && sizeof(T) <= 8;
 
-/// Whether T is a floating-point number that MessagePack has. A long double, which it lacks, would
-/// lose digits.
+/// True for floating-point types that MessagePack supports. A long double would lose digits.
 template <class T>
 inline constexpr bool isFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
@@ -63,7 +62,7 @@ inline constexpr bool hasFixedType = false;
 template <class T>
 inline constexpr bool hasFixedType<T, std::void_t<decltype(T{std::underlying_type_t<T>()})>> = true;
 
-/// Casts a number that was received, which may be none of the enumerators.
+/// Casts a received number, which need not equal an enumerator.
 template <class T>
 [[nodiscard]] constexpr T enumOf(std::underlying_type_t<T> number) noexcept {
     static_assert(hasFixedType<T>, "wire: write the enum's type, as in `enum Colour : int`");

@@ -138,6 +138,13 @@ def test_compares_in_markdown(run, saved, tmp_path):
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == out
 
 
+def test_the_scenarios_to_count_again_are_named_to_the_letter(run, saved):
+    made = sample.content([result(each, "sluice/Ring", noise(1, 20)) for each in ("8+8B", "2x2")])
+    _, out, _ = run("reproduce", saved(made), "--allocations")
+    named = [bool(re.search(out.splitlines()[-1], each)) for each in ("8+8B", "2x2", "88B", "12x2")]
+    assert named == [True, True, False, False]
+
+
 def test_checks_files(run, saved):
     good = saved(run_of(1), "good.json")
     assert run("check", good) == (0, "", "")

@@ -1,5 +1,6 @@
 """Commands that repeat the measurements of a file."""
 
+import re
 import shlex
 
 from .compare import allocations_of
@@ -46,7 +47,7 @@ def recount(record):
     if not counted:
         return ""
     short = ["--quick", "--rounds", "1", "--messages", "20000"]
-    names = f"^({'|'.join(sorted(counted))})$"
+    names = f"^({'|'.join(map(re.escape, sorted(counted)))})$"
     return "\n".join([record.run["suite"], *short, "--filter", OURS, "--scenario", names, ""])
 
 

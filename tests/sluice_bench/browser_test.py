@@ -9,6 +9,7 @@ import pytest
 import sample
 from sluice_bench import page, record
 
+ROOT = Path(__file__).resolve().parents[2]
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
@@ -87,9 +88,7 @@ def test_all_charts_are_drawn(visit):
     assert charts.count() > 10
     assert opened.page.locator(".chart svg").count() == charts.count()
     bars = opened.page.locator("#scenario-spsc-64B .mark-rect path")
-    widths = sorted(
-        bar["width"] for bar in map(lambda i: bars.nth(i).bounding_box(), range(bars.count()))
-    )
+    widths = sorted(bars.nth(index).bounding_box()["width"] for index in range(bars.count()))
     assert widths[-1] > 50 * max(widths[0], 1)  # 9 ns beside 900 ns, from zero
 
 
@@ -110,3 +109,21 @@ def test_tables_sort_by_the_figures_and_not_by_their_text(visit):
     opened.page.keyboard.press("Enter")
     assert opened.column(table, 1) == sorted(ascending)
 
+
+# Of each text: itself, its base line, its left and its right end, and the height of its letters.
+TEXTS = """[...document.querySelectorAll("text")].map((each) => {
+    const box = each.getBBox();
+    return [each.textContent, each.getAttribute("y"), box.x, box.x + box.width, parseFloat(getComputedStyle(each).fontSize)];
+})"""
+
+
+@pytest.mark.parametrize("name", ["times.svg", "times.zh.svg"])
+def test_the_chart_of_the_readme_can_be_read_on_a_phone(browser, name):
+    opened = browser.new_page()
+    opened.goto((ROOT / "docs/pictures" / name).as_uri())
+    width = opened.evaluate("document.documentElement.viewBox.baseVal.width")
+    texts = sorted(opened.evaluate(TEXTS), key=lambda each: each[1:3])
+    assert min(each[4] for each in texts) * (PHONE["width"] - 32) / width > 10
+    assert [each for each in texts if each[2] < 0 or each[3] > width] == []
+    assert [pair for pair in zip(texts, texts[1:]) if pair[0][1] == pair[1][1] and pair[0][3] > pair[1][2]] == []
+    opened.close()

@@ -12,11 +12,8 @@ NAMES = [f"peer/Queue{number}" for number in range(5)]
 
 def run_of(seed, factor=1.0, names=NAMES, rounds=10, cv=0.03, **more):
     """Every round in a process of its own."""
-    results = [
-        result("spsc", name, noise(100 * seed + at, 20 * factor, rounds, cv), processes=rounds)
-        for at, name in enumerate(names)
-    ]
-    return sample.content(results, **more)
+    rounds_of = {name: noise(100 * seed + at, 20 * factor, rounds, cv) for at, name in enumerate(names)}
+    return sample.content([result("spsc", *each, processes=rounds) for each in rounds_of.items()], **more)
 
 
 @pytest.fixture
@@ -37,9 +34,7 @@ def shifted_run(seed, factor=1.0, processes=5, rounds=2):
     results = []
     for at, name in enumerate(NAMES[:3]):
         layout = noise(1000 * seed + at, 20 * factor, processes, cv=0.02)
-        values = np.concatenate(
-            [noise(9000 * seed + 9 * at + i, ns, rounds, 0.005) for i, ns in enumerate(layout)]
-        )
+        values = np.concatenate([noise(9000 * seed + 9 * at + i, ns, rounds, 0.005) for i, ns in enumerate(layout)])
         results.append(result("spsc", name, values, processes=processes))
     return Record(sample.content(results), f"{seed}.json")
 
@@ -65,9 +60,7 @@ def test_finds_a_slowdown_of_a_tenth_from_enough_processes():
 def test_one_process_a_side_decides_nothing_and_says_what_would(pair):
     base, slow = (shifted_run(seed, factor, 1, 30) for seed, factor in ((1, 1.0), (2, 1.5)))
     table = compare.changes(base, slow)
-    assert {(each.verdict, each.doubt) for each in table} == {
-        ("undecided", "1 process a side, 5 needed")
-    }
+    assert {(each.verdict, each.doubt) for each in table} == {("undecided", "1 process a side, 5 needed")}
     assert {each.outcome for each in gate.gate(base, slow, 0.05)} == {"undecided"}
     note = "to get a decision on 3 results, measure both sides with `--processes 5`"
     assert [line.startswith(note) for line in compare.notes(base, slow)] == [True]
@@ -112,10 +105,7 @@ def test_compares_tails(pair):
     assert only(compare.changes(*pair(tails(1), tails(2)), "p99")).verdict == "slower"
 
 
-@pytest.mark.parametrize(
-    ("factor", "outcome"),
-    [(1.0, "pass"), (1.3, "regression"), (0.7, "improvement"), (1.05, "undecided")],
-)
+@pytest.mark.parametrize("factor, outcome", [(1.0, "pass"), (1.3, "regression"), (0.7, "improvement"), (1.05, "undecided")])
 def test_the_gate(pair, factor, outcome):
     base, new = run_of(1, rounds=20, cv=0.01), run_of(2, factor, rounds=20, cv=0.01)
     judged = gate.gate(*pair(base, new), 0.05)

@@ -72,12 +72,8 @@ def test_what_is_not_credible_says_why_first(loaded):
 
 
 def test_every_subject_is_there_with_what_became_of_it(whole):
-    text = "\n".join(
-        whole.words[whole.words.index("Everything that the suite knows, with what became of it.") :]
-    )
-    for name, state in zip(
-        [*sample.MEMBERS, sample.ABSENT], ["measured"] * 3 + ["failed", "absent"]
-    ):
+    text = "\n".join(whole.words[whole.words.index("Everything that the suite knows, with what became of it.") :])
+    for name, state in zip([*sample.MEMBERS, sample.ABSENT], ["measured"] * 3 + ["failed", "absent"]):
         assert re.search(rf"^{re.escape(name)}\n.*\n.*\n{state}$", text, re.MULTILINE), name
     assert "size-8: 2 messages were lost" in text
     assert "not compiled in; configure with -DABSENT=<folder>" in text

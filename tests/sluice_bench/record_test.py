@@ -74,14 +74,8 @@ def repeat(name):
         (remove("results", 0, "rounds_ns"), "results[0]"),
         (change(["results", 0, "counts", "accepted"], 1.5), "results[0].counts.accepted"),
         (change(["results", 0, "subject"], "nobody"), "subject 'nobody' is not in subjects"),
-        (
-            change(["results", 0, "counts", "rejected"], 1),
-            "2000 attempted are not 2000 accepted and 1",
-        ),
-        (
-            change(["results", 0, "counts", "dropped"], 1),
-            "2000 attempted are not 2000 accepted and 1",
-        ),
+        (change(["results", 0, "counts", "rejected"], 1), "2000 attempted are not 2000 accepted and 1"),
+        (change(["results", 0, "counts", "dropped"], 1), "2000 attempted are not 2000 accepted and 1"),
         (change(["subjects", 0, "present"], False), "subjects[0].absent_because"),
         (change(["results", 0, "params", "producers"], []), "results[0].params.producers"),
         (change(["results", 0, "rounds_ns"], []), "and no figures of its rounds"),

@@ -91,9 +91,7 @@ def counts(attempted, rejected=0):
     }
 
 
-def result(
-    scenario, identity, ns, kind="e2e-throughput", *, rejected=0, section="", processes=1, **params
-):
+def result(scenario, identity, ns, kind="e2e-throughput", *, rejected=0, section="", processes=1, **params):
     """A valid result with the rounds `ns`."""
     each = {
         "suite": "queues",
@@ -147,9 +145,7 @@ def latency(scenario, identity, samples, kind="loaded-latency", **params):
 
 def failed(scenario, identity):
     each = result(scenario, identity, [1.0, 1.0])
-    each.update(
-        stats=None, rounds_ns=[], rounds=[], flags=["INVALID"], error="2 messages were lost"
-    )
+    each.update(stats=None, rounds_ns=[], rounds=[], flags=["INVALID"], error="2 messages were lost")
     return each
 
 
@@ -203,10 +199,7 @@ def content(results, subjects=None, credible=True, **more):
         "results": results,
         "comparisons": [],
         "targets": [],
-        "noise_floor": [
-            {"scenario": name, "floor": 1.0}
-            for name in dict.fromkeys(each["scenario"] for each in results)
-        ],
+        "noise_floor": [{"scenario": name, "floor": 1.0} for name in {each["scenario"]: 0 for each in results}],
         "checklist": checklist(credible),
         "credible": credible,
         "not_credible_because": [] if credible else ["it was made up"],
@@ -219,33 +212,13 @@ def whole():
     results = []
     for place, name in enumerate(MEMBERS[:3]):
         results.append(result("spsc-64B", name, noise(place, 9 + 15 * place)))
-        results.append(
-            result("raw-64B", name, noise(place, 5 + place), "raw-enqueue", section="control group")
-        )
-        results.append(
-            result(
-                "over-64B",
-                name,
-                noise(place, 2),
-                "overflow",
-                rejected=8720,
-                section="control group",
-            )
-        )
+        results.append(result("raw-64B", name, noise(place, 5 + place), "raw-enqueue", section="control group"))
+        results.append(result("over-64B", name, noise(place, 2), "overflow", rejected=8720, section="control group"))
         for size in (8, 64, 4096):
-            results.append(
-                result(
-                    f"size-{size}",
-                    name,
-                    noise(place, 5 + size / 9),
-                    section="message size",
-                    message_bytes=size,
-                )
-            )
+            rounds = noise(place, 5 + size / 9)
+            results.append(result(f"size-{size}", name, rounds, section="message size", message_bytes=size))
         for load in (0.1, 0.5, 0.9, 1.2):
-            results.append(
-                latency(f"load-{load}", name, spread(place, load), section="load", load=load)
-            )
+            results.append(latency(f"load-{load}", name, spread(place, load), section="load", load=load))
         results.append(latency("idle-64B", name, spread(place, 0.1), "idle-latency"))
     unreliable = result("spsc-64B", MEMBERS[3], noise(9, 900, cv=0.8))
     unreliable["flags"].append("UNRELIABLE")

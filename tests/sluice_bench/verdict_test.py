@@ -15,10 +15,7 @@ def words_of(record):
 
 def three_of(rounds):
     names = {"ours/Ring": 20, "peer/Quick": 10, "peer/Slow": 40}
-    return [
-        sample.result("a", name, sample.noise(at, ns, rounds))
-        for at, (name, ns) in enumerate(names.items())
-    ]
+    return [sample.result("a", name, sample.noise(at, ns, rounds)) for at, (name, ns) in enumerate(names.items())]
 
 
 def made_up(rounds=10):

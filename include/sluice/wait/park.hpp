@@ -281,9 +281,8 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Returns true if the waiter was notified. `withPermit` ends only the wait of a notified
-    /// waiter. `withoutPermit` always ends the wait, but takes a permit only if each waiter has
-    /// one.
+    /// Returns true if the waiter was notified. `withPermit` ends only a notified waiter's wait.
+    /// `withoutPermit` always ends it, but takes a permit only if each waiter has one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -401,8 +400,7 @@ private:
         return false;
     }
 
-    // After `patience` waits that had to sleep, only every `interval`-th wait polls before its
-    // sleep.
+    // After `patience` waits that slept, only every `interval`-th wait polls before its sleep.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 

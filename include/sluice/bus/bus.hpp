@@ -259,7 +259,7 @@ public:
 
     /// Waits for a message or a new LastValue. Returns false after the timeout, or when the bus is
     /// closed and drained. A message whose constructor threw also ends the wait. In a message's
-    /// handler, waitFor() does not wait, unless the priority has dropOldest.
+    /// handler, waitFor() returns immediately, unless the priority has dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
@@ -697,7 +697,7 @@ private:
     template <class IsOver, class Handle>
     SLUICE_ALWAYS_INLINE std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                    const IsOver& isOver, const Handle& handle) {
-        constexpr std::size_t patience = 16;  // low messages between two polls of medium
+        constexpr std::size_t patience = 16;  // low messages between two polls of the medium ring
         std::size_t left = max;
         bool isEnded = isOver();
         for (std::size_t served = 0; left != 0 && !isEnded && !batch.isStopped(); left -= served) {

@@ -87,7 +87,7 @@ public:
         }
     }
 
-    /// Ends all subscriptions, and waits for all handlers except a calling handler.
+    /// Ends all subscriptions. Waits for running handlers, but not for the calling handler.
     void unsubscribeAll() noexcept {
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;

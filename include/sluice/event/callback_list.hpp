@@ -622,7 +622,7 @@ private:
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;
-        // Acquire: the destructor's writes are visible.
+        // Acquire: makes the destructor's writes visible.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
                !Freeing::isRunning(node)) {
             {

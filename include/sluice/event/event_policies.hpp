@@ -26,8 +26,9 @@ struct TagHeterCallbackList : TagHeter {};
 struct TagHeterEventDispatcher : TagHeter {};
 struct TagHeterEventQueue : TagHeter {};
 
-// Without threads in the standard library, all objects of this module need SingleThreading, and one
-// task at a time may use them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
+// Without threads in the standard library, objects of this module need SingleThreading, and only
+// one task at a time may use an object. For tasks that interrupt each other, see
+// SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
 /// The Threading of objects that several threads share, with a user-defined lock type. Parameters
 /// other than LockType do not affect how threads wait.
@@ -112,7 +113,7 @@ struct SingleThreading {
     };
 };
 
-// How dispatch() and enqueue() find the event. The default is AutoDetect, but ExcludeEvent in
+// How dispatch() and enqueue() find the event. The default is AutoDetect, or ExcludeEvent in
 // heterogeneous classes.
 
 /// The first argument is the event if dispatch() has one argument more than the prototype. If

@@ -101,7 +101,7 @@ public:
 
     // ---- Producers
 
-    /// Queues the event that the arguments contain. Returns false if the queue is closed, or full:
+    /// Queues the event that the arguments contain. Returns false if the queue is closed or full:
     /// see Overflow. A refused event leaves the arguments unchanged.
     template <class... A>
     auto enqueue(A&&... args)

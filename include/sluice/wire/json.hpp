@@ -187,7 +187,7 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
 }  // namespace detail
 
 /// Returns the message as a JSON object on one line, for logs, tools and other languages.
-/// MessagePack is smaller and faster. Needs nlohmann-json: link sluice::wire_json.
+/// MessagePack is smaller and faster than JSON. Needs nlohmann-json: link sluice::wire_json.
 ///
 ///     const std::string text = wire::toJson(Reading{7, 21.5, "roof"});
 ///     Reading reading;

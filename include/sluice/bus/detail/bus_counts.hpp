@@ -130,7 +130,7 @@ private:
         SingleWriterNumber<Platform> max;
     };
     /// Threads share four stripes of counters, so that refused publishers seldom write the same
-    /// cache line. A single alignas, because g++ ignores the first of two in a template.
+    /// cache line. One alignas with a maximum, because g++ ignores the first of two in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};

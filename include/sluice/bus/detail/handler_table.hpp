@@ -134,7 +134,7 @@ public:
             return UnsubscribeResult::atReturn;
         }
         if (!isFirst && step != UnsubscribeStep::keepCaptures) {
-            await(isOver);  // the handler may have ended itself and still run
+            await(isOver);  // the handler may have unsubscribed itself and still run
             return UnsubscribeResult::alreadyOver;
         }
         if (!consumer.isHere()) {
@@ -160,7 +160,7 @@ public:
             const CounterWord generation =
                 slot.generation.load(std::memory_order_relaxed);  // own variable
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // Frees the slot before destroying the captures, which may own a Subscription.
+                // Frees the slot before the captures are destroyed: they may own a Subscription.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-// The list types of an EventStore, which adds the lock and the counts.
+// The list types of an EventStore. The EventStore adds the lock and the counts.
 
 namespace sluice::detail {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-// Any thread may call find(), findOrAdd() and forEach(). No other thread may use the map during
-// calls of other members. Entries keep their addresses until removeIf() or the destructor.
+// Any thread may call find(), findOrAdd() and forEach(). All other members need exclusive access to
+// the map. Entries keep their addresses until removeIf() or the destructor.
 
 namespace sluice::detail {
 

@@ -57,7 +57,7 @@ using EventWaiters = std::conditional_t<
 /// The events of a queue: a list under one lock, for any number of producers and consumers.
 ///
 /// A consumer takes out one event or all events in constant time, and handles them without the
-/// lock. A consumer puts kept events back to the front. No user code runs under the lock, except a
+/// lock. Kept events return to the front of the queue. No user code runs under the lock, except a
 /// list type of the policies. If a list type of the policies throws when events are put back, the
 /// program ends.
 template <class Event, class EventList, class Threading>
@@ -317,7 +317,7 @@ private:
         size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E1 ready
     }
 
-    /// Called before size_ falls, so that producers need not compute a maximum.
+    /// Called before size_ decreases, so that producers need not compute a maximum.
     void noteHighWater(const Guard& /*guard*/) noexcept {
         highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
     }
@@ -606,7 +606,7 @@ public:
 private:
     friend class EventStore;
 
-    /// Local copies of the fields that change with each event, so that they stay in registers.
+    /// Copies the fields that change with each event, so that they stay in registers.
     struct Passage {
         Batch& batch;
         std::size_t left;
@@ -663,7 +663,7 @@ private:
         if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
             orphans_.swap(store.spares_);
         }
-        // Notifies before the unlock, after which a thread in drain() may destroy the store.
+        // Notifies before the unlock, because a thread in drain() may then destroy the store.
         if (putBack != 0 || store.isClosed()) {
             notify(store.arrived_);
         }
@@ -688,9 +688,9 @@ private:
         }
     }
 
-    // Spare nodes of a destroyed or oversized store. The first member, to be destroyed last.
+    // Spare nodes of a destroyed or oversized store. Declared first, to be destroyed last.
     typename EventList::Spares orphans_;
-    EventStore* store_ = nullptr;  // null without events, and after ~EventStore()
+    EventStore* store_ = nullptr;  // null if nothing was taken, and after ~EventStore()
     Batch* older_ = nullptr;       // guarded by the store's lock, like newer_
     Batch* newer_ = nullptr;
     EventList rest_;  // events that are still to be handled

@@ -200,7 +200,7 @@ protected:
     }
 
     /// Calls the mixins and listeners with arguments converted to the prototype's types. Reads the
-    /// event before the conversions, which may move the event.
+    /// event before the conversions, because they may move the event.
     template <class Root, class Result, class... Args, class... A>
     void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
                        A&&... args) const {

@@ -204,8 +204,8 @@ protected:
     }
 
     struct Outcome {
-        std::size_t count;  ///< the events of the batch
-        bool isQueueGone;   ///< a handler has destroyed the queue
+        std::size_t count;  ///< the number of events in the batch
+        bool isQueueGone;   ///< true if a handler has destroyed the queue
     };
 
     // Inlined, so that a visitor's variables can stay in registers.

@@ -240,7 +240,7 @@ private:
     //   E2 free: ReadGuard -> hasPassed.
 
     struct Begun {
-        Retired* passed = nullptr;  // the element to free; null: begin a period
+        Retired* passed = nullptr;  // the element to free, or null if a period is to begin
         bool isBegun = false;
         std::size_t number = 0;  // the last element that the period covers
         GracePeriod period{};
@@ -299,7 +299,7 @@ private:
     static constexpr std::size_t many = 256;
 
     Atomic<bool> hasAny_{false};
-    Atomic<bool> hasPeriod_{false};  // a thread begins a period, or a batch waits for its end
+    Atomic<bool> hasPeriod_{false};  // true while a period begins or is awaited by a batch
     Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // no period begins before
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};

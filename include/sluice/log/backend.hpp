@@ -23,7 +23,7 @@ class BackendCore;
 class DefaultBackend;
 }  // namespace detail
 
-/// A thread that writes the records of loggers, instead of spdlog's thread pool.
+/// A thread that writes log records to the sinks, in place of spdlog's thread pool.
 ///
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
@@ -41,7 +41,7 @@ class DefaultBackend;
 /// Errors: the constructor throws spdlog_ex if an option is out of range or no thread can start.
 class backend {
 public:
-    /// Starts the thread, except with the option `manual`.
+    /// Starts the thread, unless `options.manual` is set.
     explicit backend(const backend_options& options = {});
 
     /// Calls shutdown(options.drain_timeout).
@@ -74,7 +74,7 @@ public:
     /// The number of accepted records that are not yet written, even after a timed-out shutdown().
     std::size_t queue_size() const;
 
-    /// All counts of the back end, and of each logging thread that has not ended.
+    /// The counts of the back end, and of each logging thread that has not ended.
     backend_statistics statistics() const;
 
 private:

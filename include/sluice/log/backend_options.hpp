@@ -66,8 +66,8 @@ struct backend_options {
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. Text after a longer pause is written immediately, as is all text at 4096 bytes, a
-    /// flush, shutdown, fork() or a crash. Delayed text is written with the next record after the
+    /// minimum. The back end writes earlier after a longer pause, at 4096 bytes of text, and on a
+    /// flush, shutdown, fork() or crash. Delayed text is written with the next record after the
     /// interval, or within one second if no record arrives. If the process is killed, delayed text
     /// is lost. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);

@@ -9,7 +9,7 @@
 /// sinks, but no longer than the given time. Then the signal has its usual effect: an earlier
 /// handler runs, or the process ends. After a fault, the faulting instruction runs again, so that
 /// the earlier handler and the core file show its address. Other signals are raised again. If the
-/// same signal then reaches this handler again, it has its default effect.
+/// earlier handler passes the signal back to this handler, the signal has its default effect.
 ///
 /// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
 /// crashed thread, or if the thread crashed inside a log call.

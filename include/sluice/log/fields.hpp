@@ -154,7 +154,7 @@ key_value kv(std::string_view key, const T& value) noexcept {
 /// A scoped_context copies keys and values. Text sinks print the context before the fields of the
 /// call. A json_formatter prints the context in "context", together with spdlog's mdc of the
 /// thread. A field of an inner scope hides an outer field with the same key. Create scoped_context
-/// objects on the stack. Only loggers of a back end print the context, except in backtraces.
+/// objects on the stack. Only async_loggers print the context, but not in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -308,7 +308,7 @@ inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
     });
 }
 
-/// The fields of a message whose payload is its text and then its printed fields.
+/// A message's fields. Its payload is the text followed by the printed fields.
 struct MessageFields {
     spdlog::string_view_t payload;
     std::size_t textSize;  ///< bytes of the payload without the fields

@@ -405,7 +405,7 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
-    /// Opens the file and creates its folder. The arguments are those of spdlog's basic_file_sink.
+    /// Opens the file and creates its folder. Takes the arguments of spdlog's basic_file_sink.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
         : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
@@ -462,7 +462,7 @@ public:
         callHooks();
     }
 
-    /// Writes the buffer to the old file, and then opens the file of this name again. Use reopen()
+    /// Writes the buffer to the old file, and then opens a file of the same name. Use reopen()
     /// after another program, such as logrotate, has renamed or removed the file. If writing to the
     /// old file fails, the lines go to the new file.
     void reopen() {
@@ -524,8 +524,8 @@ private:
     using Clock = std::chrono::steady_clock;
     using Time = spdlog::log_clock::time_point;
 
-    static constexpr std::size_t aloneBytes = 4096;  ///< log() writes after this many, like stdio
-    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< so does log_batch()
+    static constexpr std::size_t aloneBytes = 4096;  ///< bytes after which log() writes, like stdio
+    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< the same for log_batch()
     static constexpr std::size_t roomForALine = 4096;
     /// Above this number of bytes, records are refused.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
@@ -558,7 +558,7 @@ private:
         }
     }
 
-    /// Writes a full buffer. If writing fails or has just failed, counts the record as lost.
+    /// Writes a full buffer. If this fails or has just failed, counts the record as lost.
     void makeRoom(const Guard& guard, const spdlog::details::log_msg& message) {
         try {
             if (Clock::now() < retryAt_) {
@@ -597,9 +597,9 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes, renames the file and closes it; a later write opens a new
-    /// file, even if a handler throws while the old one is closed. If writing or renaming fails,
-    /// the old file stays in use unless it was removed. The next write() throws the error.
+    /// Writes the first `count` bytes, renames the file and closes it, even if a handler throws. A
+    /// later write opens a new file. If writing or renaming fails, the old file stays in use unless
+    /// it was removed. The next write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
@@ -612,7 +612,7 @@ private:
                 setNextDay(std::min(time, rotation_.clock()));
             }
             retryAt_ = {};
-            file_.close();  // a handler may throw, but the file is renamed and closed
+            file_.close();  // closes the file even if a handler throws
         } catch (const std::exception& error) {
             complaint_ = error.what();
         }
@@ -729,7 +729,6 @@ private:
         }
     }
 
-    /// Removes the bytes before `begin`.
     void keepFrom(const Guard& /*guard*/, std::size_t begin) {
         const std::size_t size = buffer_.size() - begin;
         if (size != 0) {

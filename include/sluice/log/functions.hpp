@@ -8,7 +8,7 @@
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// docs/migrating-from-spdlog-async.md compares these names with those of spdlog.
+/// docs/migrating-from-spdlog-async.md compares these names with spdlog's.
 ///
 /// Thread safety: any thread may call any function, but no other thread may use spdlog's registry
 /// during make_async().
@@ -79,7 +79,7 @@ std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Replaces a logger by an asynchronous one, in spdlog's registry and as spdlog's default logger.
+/// Replaces a logger with an asynchronous one, in spdlog's registry and as spdlog's default logger.
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
@@ -242,7 +242,7 @@ private:
         return lock.owns_lock();
     }
 
-    /// Replaces the thread pool of spdlog's registry by a hook; the caller holds the pool's lock.
+    /// Replaces the thread pool in spdlog's registry with a hook; the caller holds the pool's lock.
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);

@@ -31,15 +31,15 @@ namespace sluice::log {
 /// and error handlers like any spdlog logger. The calling thread checks the level and formats the
 /// text. flush() only requests a flush; backend::flush_wait() waits until the sinks are flushed.
 ///
-/// Order: lines are in the order of the log calls of all threads. The printed times ascend, unless
-/// a log call is delayed by more than 100 ms or passes its own time.
+/// Order: lines follow the order of the log calls, across all threads. The printed times ascend,
+/// unless a log call is delayed by more than 100 ms or passes its own time.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
 /// may log, except through a logger with a backtrace, because spdlog dumps backtraces under a lock.
 ///
 /// Errors: on the back end's thread, exceptions of sinks go to the error handler. If the lane is
-/// full, the overflow policy decides; each lost record is counted. After the end of the back end,
+/// full, the overflow policy applies; each lost record is counted. After the end of the back end,
 /// each log call invokes the error handler.
 ///
 /// Performance: a log call copies the text once, into the thread's lane, without a lock. Memory is
@@ -185,7 +185,7 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    /// The sinksKey() of handle_, reduced by 1 for an own clock, so that it never matches.
+    /// sinksKey() of handle_; minus 1 for a back end with its own clock, so that it never matches.
     std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };
@@ -243,7 +243,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // The first and the last line of a backtrace, which one call of spdlog writes completely.
+    // The first and the last line of a backtrace. spdlog writes all its lines in one call.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());

@@ -37,7 +37,7 @@ enum class PieceKind : unsigned char {
     name,          ///< the name of the logger
     namePart,      ///< the name in brackets and a space; nothing if the name is empty
     level,         ///< the same in each line of a level; also the colour flags
-    thread,        ///< the number of the thread
+    thread,        ///< the thread number
     payload,       ///< the message itself
     sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
     contextPart,   ///< the thread's mdc in brackets and a space; nothing if it is empty
@@ -142,7 +142,7 @@ struct PatternStep {
     bool beginsColor = false;
     bool endsColor = false;
     std::vector<KeptText> texts;                        ///< one text, or one for each level
-    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< spdlog's formatter of this part
+    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< spdlog's formatter for this part
 };
 using PatternSteps = std::vector<PatternStep>;
 
@@ -246,7 +246,7 @@ public:
         }
         const std::size_t room =
             room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
-        // Nanoseconds of the second; before the epoch, the value is meaningless and unused.
+        // Nanoseconds within the second; unused before the epoch.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const Step& step : steps_) {
@@ -401,7 +401,7 @@ private:
     const spdlog::pattern_time_type timeType_;
     const std::string eol_;
     detail::PatternSteps steps_;
-    Nanoseconds second_ = noSecond;  ///< the second of the kept texts, since the epoch
+    Nanoseconds second_ = noSecond;  ///< the second whose texts are cached, since the epoch
     std::size_t room_ = 0;           ///< bytes of a line without its logger names and payloads
     std::size_t names_ = 0;          ///< logger names in the pattern
     std::size_t payloads_ = 0;       ///< payloads in the pattern

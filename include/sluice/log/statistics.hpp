@@ -21,7 +21,7 @@ struct lane_statistics {
 
 /// The counts of one logging thread. A thread that logs errors has a second entry for its errors.
 struct thread_statistics : lane_statistics {
-    std::uint64_t thread_id = 0;  ///< the system's number of the thread, which %t prints
+    std::uint64_t thread_id = 0;  ///< the operating system's thread id, which %t prints
     std::string thread_name;      ///< name of the thread at its first record
     bool errors = false;          ///< true: records of level err and above; false: the others
 };

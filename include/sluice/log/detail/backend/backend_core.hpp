@@ -76,7 +76,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Lies after now by `flowGap` for each surplus record.
+    /// The last batch's time plus `flowGap` for each surplus record.
     TimePoint flowUntil_{};
 };
 
@@ -174,7 +174,7 @@ private:
 ///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
 /// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
-/// back end, or by each logging thread after the worker has left.
+/// back end, or, after leave(), by each logging thread.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -463,7 +463,7 @@ private:
     /// Called by the worker and by the thread that gave up the worker. Only the second call closes
     /// the list, because the worker takes actions until its own call.
     void closeActions() noexcept {
-        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // the first call -> the second
+        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // orders the two calls
             actions_.close();
         }
     }
@@ -623,13 +623,13 @@ private:
     Guard forkGuard_;  ///< holds batches_ during a fork()
     std::atomic<std::thread::id> pollingThread_{std::this_thread::get_id()};
     std::atomic<std::uint64_t> rescueWanted_{0};  ///< number of beginRescue() calls
-    std::atomic<bool> mayLeave_{false};           ///< the worker ends after the earlier records
+    std::atomic<bool> mayLeave_{false};           ///< endWorker() was called
     std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
     // Written in each batch. batches_ guards writer_ and the back-end calls of queue_.
     alignas(cacheLineSize) BatchLock batches_;
     BatchWriter writer_{batches_, queue_, loggers_, actions_, options_};
-    std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ before the last full batch
+    std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ when the last full batch began
 };
 
 }  // namespace sluice::log::detail

@@ -134,7 +134,7 @@ public:
         }
     }
 
-    /// Returns true if a sink that is no batch sink has received records since the last call.
+    /// Returns true if a sink other than a batch_sink has received records since the last call.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
     /// Returns true if no flush has failed since the last call.

@@ -129,8 +129,8 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// In a forked child, leaks the actions, whose objects other threads may have been using during
-    /// fork(). Keeps new formatters in the list for the child's sinks.
+    /// Leaks the actions in a forked child, because another thread may have been using their
+    /// objects during fork(). Keeps new formatters in the list for the child's sinks.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
@@ -242,7 +242,7 @@ protected:
     enum class Mode : unsigned char {
         worker,  ///< the worker, or the polling thread
         none,    ///< no thread yet: a forked child's next log call starts a worker
-        caller,  ///< each logging thread, because the worker has left
+        caller,  ///< each logging thread, after BackendCore::leave()
         closed   ///< no thread: records are rejected
     };
 
@@ -272,7 +272,7 @@ protected:
 
     // Read by each post.
     std::atomic<Mode> mode_{Mode::worker};
-    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by posts after the end
+    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by posts to an ended back end
     Records queue_;
 
     // Rarely written.

@@ -24,7 +24,7 @@
 
 namespace sluice::log::detail {
 
-/// Passes sink errors to a logger's error handler, also after the logger has ended.
+/// Passes sink errors to a logger's error handler, even after the logger has ended.
 ///
 /// Thread safety: any thread may call any member. Set the handler only while no thread logs.
 class ErrorChannel {
@@ -115,10 +115,10 @@ struct SinkEntry {
         : sink(std::move(taken)), batch(dynamic_cast<batch_sink*>(sink.get())) {}
 
     spdlog::sink_ptr sink;
-    batch_sink* batch;  ///< null if the sink is no batch_sink
+    batch_sink* batch;  ///< null unless the sink is a batch_sink
 };
 
-/// The back end's copy of a logger, to which records in the lanes point. The back end deletes this
+/// The back end's copy of a logger; records in the lanes point to it. The back end deletes this
 /// copy after the logger's last record, so records need no reference counts.
 class LoggerState {
 public:
@@ -158,7 +158,7 @@ public:
     // On a separate cache line, because each log call reads the fields above.
     alignas(cacheLineSize) std::array<Missing, spdlog::level::n_levels> missing;  ///< by level
 
-    /// A flush request after all records with smaller stamps; 0: none. Raised by any thread.
+    /// The stamp of a flush request after all earlier records; 0: none. Raised by any thread.
     std::atomic<Stamp> flushWanted{0};
     Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
 };

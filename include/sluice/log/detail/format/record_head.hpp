@@ -53,13 +53,13 @@ struct RecordHead {
         ownTime = 2,    ///< printed unchanged, even if it is earlier than the previous line's time
         hasNoTime = 4,  ///< the printed time is computed from the stamp
         flushes = 8,    ///< the sinks are flushed after this record
-        hasFields = 16  ///< the parts of a FieldWriter precede everything else
+        hasFields = 16  ///< a FieldWriter's output precedes everything else
     };
 
     LoggerState* logger;
     const DeferredSite* site;  ///< null: the payload is text
     spdlog::log_clock::time_point time;
-    std::uint32_t thread;  ///< the system's number of the thread
+    std::uint32_t thread;  ///< the operating system's thread id
     std::uint8_t level;
     std::uint8_t flags;
 };
@@ -111,9 +111,9 @@ private:
 #endif
 };
 
-/// The data of the calling thread for its records: thread number, context, and fields of the
-/// current call. All shared libraries use the same object. It has no destructor, so that
-/// thread-local destructors can log.
+/// The calling thread's data for its records: thread id, context, and fields of the current call.
+/// All shared libraries use the same object. It has no destructor, so that thread-local destructors
+/// can log.
 class CallerState {
 public:
     static std::uint8_t flags() noexcept {

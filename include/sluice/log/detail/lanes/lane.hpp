@@ -30,7 +30,7 @@ namespace sluice::log::detail {
 
 /// The thread whose records a lane carries, for statistics.
 struct ThreadInfo {
-    std::uint64_t threadId = 0;  ///< the system's number of the thread
+    std::uint64_t threadId = 0;  ///< the operating system's thread id
     char threadName[16] = {};    ///< name of the thread at its first record
 };
 
@@ -54,7 +54,7 @@ struct RecordFrame {
 
     Stamp stamp;
     std::uint32_t payloadSize;       ///< 0 if large
-    std::uint32_t footprintAndFlag;  ///< bytes of the record, a multiple of 8, and `large`
+    std::uint32_t footprintAndFlag;  ///< size in bytes, a multiple of 8, plus the flag `large`
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlag & ~large; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlag & large) != 0; }
@@ -145,7 +145,7 @@ struct LaneCounts {
     }
 };
 
-/// The high-water marks of one lane or of all lanes, which the back end writes.
+/// The high-water marks of one lane or of all lanes; written by the back end.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -192,14 +192,14 @@ enum class EvictionState : unsigned char {
 /// A byte ring that carries one thread's records to the back end in stamp order. A post announces,
 /// stamps and publishes its record.
 ///
-/// Thread safety: only the thread that owns the lane may call the members under "Owner". One thread
-/// at a time may call the members under "Back end"; any thread may call the others. A post to a
-/// lane with free space is wait-free. The eviction lock is held only while a few records are
-/// evicted or copied.
+/// Thread safety: only the owning thread may call the members under "Owner", and one thread at a
+/// time the members under "Back end". Any thread may call the others. A post to a lane with free
+/// space is wait-free. The eviction lock is held only while a few records are evicted or copied.
 ///
-/// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice as many bytes,
-/// because records are contiguous. An empty lane restarts at the ring's beginning, so a thread that
-/// logs little touches little memory. The lane holds at most one record with a LargePayload.
+/// Capacity: exactly `messages` records and `bytes` bytes. The ring has at least twice as many
+/// bytes, because no record wraps around. An empty lane restarts at the ring's beginning, so a
+/// thread that logs little touches little memory. The lane holds at most one record with a
+/// LargePayload.
 template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
@@ -357,10 +357,10 @@ public:
         return ring_.get() + (position & mask_);
     }
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
-        return releasedBytes_.load(std::memory_order_relaxed);  // under the lock, or value only
+        return releasedBytes_.load(std::memory_order_relaxed);  // eviction lock held, or value only
     }
     [[nodiscard]] std::uint64_t releasedCount() const noexcept {
-        return releasedCount_.load(std::memory_order_relaxed);  // under the lock, or value only
+        return releasedCount_.load(std::memory_order_relaxed);  // eviction lock held, or value only
     }
 
     void release(const EvictionGuard& /*guard*/, std::uint64_t bytes,

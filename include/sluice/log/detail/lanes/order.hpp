@@ -57,9 +57,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes the records with stamps below `limit` ready, and returns true if there is one; then
-    /// call close(). With `copies`, which is needed if the owner may evict records, makes copies of
-    /// at most `max` records ready, and may allocate.
+    /// Makes the records with stamps below `limit` ready. Returns true if there is one; then call
+    /// close(). Set `copies` if the owner may evict records: open() then copies at most `max`
+    /// records, and may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -162,7 +162,7 @@ private:
     Stamp bound_ = 0;         ///< result of the last poll()
     bool isStalled_ = false;
 
-    bool isInPlace_ = true;             ///< whether the records are read in the lane; false: copies
+    bool isInPlace_ = true;             ///< true: reads records in the lane; false: from copies
     const std::byte* front_ = nullptr;  ///< the next record
     std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
     std::uint64_t readCount_ = 0;       ///< number of records before that position
@@ -258,11 +258,11 @@ public:
         return count;
     }
 
-    /// Returns true if the last poll saw an announced record. If a poll after close() sees no
-    /// announced record, no further record will arrive.
+    /// Returns true if the last poll saw an announced record. If a poll after RecordQueue::close()
+    /// sees no announced record, no further record will arrive.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
-    /// Returns true if a stalled thread holds the watermark back.
+    /// Returns true if a stalled post holds the watermark back.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
     /// Returns true if a lane has changed or was added since the last poll.

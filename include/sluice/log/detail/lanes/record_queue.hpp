@@ -30,8 +30,8 @@ struct RecordQueueOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
-    std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
-    std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
+    std::size_t laneMessages = 8192;  ///< most records in one thread's lane: 1 to 2^30
+    std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, including headers
     /// A post with Overflow::block calls pollHere() if the lane is full. pollHere() empties the
     /// lanes, or returns false if another thread empties them. Must not throw.
     std::function<bool()> pollHere;
@@ -108,7 +108,7 @@ public:
         order_.emplace(registry_);
     }
 
-    /// Drops the remaining records. No call may be running; threads that posted may live longer.
+    /// Drops all records. No call may be running, but posting threads may outlive the queue.
     ~RecordQueue() {
         order_.reset();
         registry_.abandon();

@@ -64,8 +64,8 @@ public:
     /// shutdown() returns false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Records dropped by Overflow::dropOldest, and records rejected by a full lane, since the last
-    /// reset, as in spdlog. The counts are exact, even while threads log.
+    /// Records dropped by Overflow::dropOldest or rejected by a full lane since the last reset, as
+    /// in spdlog. The counts are exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();

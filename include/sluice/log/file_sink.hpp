@@ -655,7 +655,7 @@ private:
         }
     }
 
-    /// Deletes old files whose hook has already been called. The next write() throws the errors.
+    /// Deletes old files, except those waiting for their hook. The next write() throws the errors.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {

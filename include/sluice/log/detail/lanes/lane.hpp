@@ -197,9 +197,8 @@ enum class EvictionState : unsigned char {
 /// space is wait-free. The eviction lock is held only while a few records are evicted or copied.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring has at least twice as many
-/// bytes, because no record wraps around. An empty lane restarts at the ring's beginning, so a
-/// thread that logs little touches little memory. The lane holds at most one record with a
-/// LargePayload.
+/// bytes, because no record wraps. An empty lane restarts at the ring's beginning, so a thread that
+/// logs little touches little memory. The lane holds at most one record with a LargePayload.
 template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
@@ -487,7 +486,7 @@ private:
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published << 1 | announced
     Atomic<std::uint64_t> tail_{0};                         ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< reserve() calls reserveBeyond() above this position
-    std::uint64_t countLimit_ = 0;   ///< reserve() calls reserveBeyond() at this published()
+    std::uint64_t countLimit_ = 0;   ///< reserve() calls reserveBeyond() at this record count
     std::uint64_t largeBefore_ = 0;  ///< published() after the last large record
     bool isInUse_ = false;           ///< the owner is in a post
 

@@ -128,7 +128,7 @@ def draw_overtake(steps):
     """`steps`: number and words. A row of slots for each priority, and the order in which messages are handled."""
     slots, left, size, row = 12, 236, 28, 50
     drawing = Drawing(910, 252 + 20 * len(steps), "A stop overtakes a flood")
-    drawing.text(left + slots * size / 2, 32, "three rooms of one bus, one for each priority", "quiet")
+    drawing.text(left + slots * size / 2, 32, "three rings of one bus, one for each priority", "quiet")
     drawing.text(802, 32, "order of handling", "quiet")
 
     def slot(x, y, style, number="", width=size):

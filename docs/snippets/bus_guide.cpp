@@ -97,7 +97,7 @@ bool pressure() {
     sluice::Bus<Machine, Watched> watched(watcher);
     while (watched.publish(Temperature{}, sluice::Priority::low) == sluice::SendResult::ok) {
     }
-    // 60 are in: low is refused, the others have rooms of their own.
+    // 60 are in: low is refused, the others have quotas of their own.
     return watched.pressure() == sluice::Pressure::full && watcher.changes == 3;
 }
 
@@ -124,7 +124,7 @@ private:
     void onTemperature(const Temperature& reading) { isOn_ = reading.celsius > 80; }
 
     bool isOn_ = false;
-    sluice::Component<Cooler, 2> component_{*this};  // room for two subscriptions
+    sluice::Component<Cooler, 2> component_{*this};  // at most two subscriptions
 };
 
 bool component() {
@@ -155,7 +155,7 @@ struct Telemetry : sluice::FullBusTraits {
     static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
         sluice::Overflow::dropOldest,  // low: the newest sample is worth more than the oldest
         sluice::Overflow::reject,      // medium: the publisher decides
-        sluice::Overflow::block};      // high: waits for room
+        sluice::Overflow::block};      // high: waits for a free slot
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
 };
 

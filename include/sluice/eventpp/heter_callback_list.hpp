@@ -261,7 +261,7 @@ public:
     }
 
     void clear() noexcept {
-        // Then uses no member, because a callback's destructor may destroy this object.
+        // Uses no member afterwards: a callback's destructor may destroy this object.
         std::apply(
             [](auto&... lists) {
                 const std::tuple<typename ListFor<P>::Clearing...> all(lists...);

@@ -674,7 +674,7 @@ private:
                                              const Handle& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
                       "a handler consumes from its own bus: let it return, and consume then");
-        if (consumer_.isHere() || max == 0) {  // 0 would count as an empty poll
+        if (consumer_.isHere() || max == 0) {  // process(0) is not an empty poll
             return 0;
         }
         // The role check is no member of Batch, because Batch must not depend on NDEBUG.
@@ -793,7 +793,7 @@ private:
             time_.suspend();  // not in every empty poll, which would slow publishers
             notifier_.notify(*this, observer_);
         }
-        notifyWaiters(!canBlock || batch.hasThrown);  // the bus may be drained
+        notifyWaiters(!canBlock || batch.hasThrown);  // because the bus may now be drained
     }
 
     [[nodiscard]] bool hasNewValue() const noexcept {

@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace detail {
 
-/// The prototype of a filter for R(Args...), which is bool(Args&...).
+/// Converts a prototype R(Args...) to the prototype of its filters, bool(Args&...).
 template <class Prototype>
 struct FilterPrototypeOf;
 template <class R, class... Args>

@@ -84,7 +84,7 @@ private:
     using Tree = std::multiset<Slot, Before>;
     using Place = typename Tree::const_iterator;
 
-    /// Finds the place before the first change, so that an exception of Compare changes nothing.
+    /// Finds the place before changing a tree, so that an exception of Compare changes nothing.
     void take(End where, OrderedQueueList& other, Place slot) {
         const bool isFront = where == End::front;
         Place place = isFront ? tree_.cbegin() : tree_.cend();

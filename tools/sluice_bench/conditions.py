@@ -7,6 +7,8 @@ from .measure import figure_text
 from .record import counted, is_invalid, is_ranked, rounds, stat, unit
 
 UNKNOWN = "not recorded"
+# Of bench/harness/run/steady_rounds.hpp.
+DISTURBANCE, STEADY_FACTOR = 0.02, 1.5
 
 
 def facts(record):
@@ -161,6 +163,14 @@ def spread(result):
     if "involuntary_switches" in far:
         text += f", {far['involuntary_switches']} involuntary context switches in the round farthest from the median"
     return text
+
+
+def disturbances(state):
+    """(reason, its values): why the state of the machine was not steady, by the limits of the program."""
+    line = state.get("line_one_way_ns") or {"min": 0, "max": 0}
+    shares = [(name, state.get(f"{name}_share") or 0) for name in ("others", "stolen")]
+    found = [(name, {"share": f"{share:.1%}"}) for name, share in shares if share > DISTURBANCE]
+    return [*found, *([("line", {"low": line["min"], "high": line["max"]})] if line["max"] > STEADY_FACTOR * line["min"] else [])]
 
 
 def machine(state):

@@ -11,11 +11,13 @@ A table of tables.toml has a header, a template for the cells of its rows, and r
 scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours, `b` the one to compare
 with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
 the raw file, `{version}` for the version of `b` in brackets, and `{word}` for any other word of the row. A table may take the rows of another one
-(`rows_of`), or those of them that have a word (`rows_with`). A row with `when_measured = true` is left out until a raw file holds all of it. The tables `files` and `counts` are there without a description.
+(`rows_of`), or those of them that have a word (`rows_with`). A row with `when_measured = true` is left out until a raw file holds all of it. Below a table
+stand the reasons for its marks, in the words of `because`. The tables `files` and `counts` are there without a description.
 A table with a `picture` is drawn into that file instead: a chart of the times of `a`, `b` and, if it is there, `c`.
 """
 
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -23,16 +25,22 @@ from pathlib import Path
 
 from . import conditions, contents, markdown, overview, reproduce
 from .measure import figure_text, significant
-from .record import BadInput, is_invalid, load, rejected_share, stat
+from .record import BadInput, is_invalid, load, rejected_share, rounds, stat
 
 RAW = ".json.xz"
 PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 ABSENT = "-"
 DOUBTFUL = "\\*"
-WHY_DOUBTFUL = (
-    "With \\*: the machine was not steady, rounds differ by more than 30 %, or the whole run is in doubt. The page of the "
-    "raw file names the cause."
-)
+# What stands below a table with such figures. A table in another language has its own `because`.
+BECAUSE = {
+    "these": "Not reliable, and therefore marked with \\*:",
+    "run": "the whole run is in doubt: {doubts}",
+    "rounds": "the rounds of {subject} range from {low} to {high}",
+    "others": "other programs used {share} of the processors",
+    "stolen": "other virtual machines used {share} of the processors",
+    "line": "a cache line took between {low:.0f} and {high:.0f} ns from core to core",
+    "machine": "the machine was not steady",
+}
 # A number and its unit, a ratio and its interval stay on one line of a narrow screen.
 JOINED = "\N{NO-BREAK SPACE}"
 
@@ -92,6 +100,19 @@ def mark_of(record, *results):
     names = {each["scenario"] for each in results}
     doubtful = record.doubts_of_the_run or names & set(record.unsteady) or any("UNRELIABLE" in each["flags"] for each in results)
     return f" {DOUBTFUL}" if doubtful else ""
+
+
+def reasons(record, results):
+    """(reason, its values) of each reason against these results of one scenario."""
+    if record.doubts_of_the_run:
+        yield "run", {"doubts": "; ".join(record.doubts_of_the_run)}
+    for result in results:
+        if "UNRELIABLE" in result["flags"]:
+            low, high = (figure_text(result, end(rounds(result))).replace(" ", JOINED) for end in (min, max))
+            yield "rounds", {"subject": result["subject"], "low": low, "high": high}
+    if results[0]["scenario"] in record.unsteady:
+        state = next(each for each in record.machine if each["scenario"] == results[0]["scenario"])
+        yield from conditions.disturbances(state) or [("machine", {})]
 
 
 def ratio(first, second, mark):
@@ -157,17 +178,21 @@ class Evidence:
             for record in self.records.values()
         )
 
-    def words(self, row, marks_figures):
-        """The values that the templates of a row may name. The marks are at the figures, or at the ratio."""
-        words = dict(row)
-        if "scenario" not in row:
-            return words
+    def results_of(self, row):
+        """The file that holds a row, and the results by the letters of their subjects."""
         record, name = self.record_of(row["scenario"]), row["scenario"].partition("/")[2]
         results = {each["subject"]: each for each in record.results if each["scenario"] == name}
         letters = subjects_of(row)
         if missing := [subject for subject in letters.values() if subject not in results]:
             raise BadInput(f"{self.folder}: {row['scenario']} was run without {', '.join(missing)}")
-        subjects = {letter: results[subject] for letter, subject in letters.items()}
+        return record, {letter: results[subject] for letter, subject in letters.items()}
+
+    def words(self, row, marks_figures):
+        """The values that the templates of a row may name. The marks are at the figures, or at the ratio."""
+        words = dict(row)
+        if "scenario" not in row:
+            return words
+        record, subjects = self.results_of(row)
         for letter, result in subjects.items():
             words[letter] = Figure(result, mark_of(record, result) if marks_figures else "")
         words.update({letter: Absent() for letter, subject in row.items() if subject == ABSENT})
@@ -209,28 +234,38 @@ class Evidence:
             lines.append([path, significant(entry["instructions"]), ratio, others])
         return markdown.table(["path", "Sluice", "ratio to the best", "others"], lines)
 
-    def table(self, name):
-        """The lines of a table in Markdown."""
+    def why_doubtful(self, rows, because, page):
+        """The reasons for the marks of a table, each once, as the lines below it. A row: its name, whether its figures are marked, and itself."""
+        found = {}
+        for name, marks_figures, row in rows:
+            record, subjects = self.results_of(row)
+            shown = [result for letter, result in subjects.items() if marks_figures or letter in "ab"]
+            file = os.path.relpath(self.folder / record.source.replace(RAW, ".md"), page.parent)
+            told = "; ".join(because[reason].format_map(values) for reason, values in reasons(record, shown))
+            found.setdefault(f"([{row['scenario'].partition('/')[2]}]({file})): {told}.", name)
+        return ["", because["these"], "", *[f"- {name} {told}" for told, name in found.items()]] if found else []
+
+    def table(self, name, page):
+        """The lines of a table in Markdown, for this page."""
         if name in ("files", "counts"):
             return getattr(self, name)()
         if name not in self.tables:
             raise BadInput(f"{self.folder}: tables.toml has no table '{name}'")
         wanted = self.tables[name]
         try:
-            lines = [
-                [cell.format_map(self.words(row, "{ratio}" not in cells)) for cell in cells]
-                for row in self.rows(wanted)
-                for cells in [row.get("cells", wanted.get("cells"))]
-            ]
+            rows = [(row.get("cells", wanted.get("cells")), row) for row in self.rows(wanted)]
+            rows = [(cells, "{ratio}" not in cells, row) for cells, row in rows]
+            lines = [[cell.format_map(self.words(row, marked)) for cell in cells] for cells, marked, row in rows]
         except (KeyError, AttributeError, TypeError) as error:
             raise BadInput(f"{self.folder}: table '{name}': {error}") from None
-        note = [wanted.get("unsteady", WHY_DOUBTFUL)] if any(DOUBTFUL in cell for line in lines for cell in line) else []
-        return [*markdown.table(wanted["header"], lines), *(["", *note] if note else [])]
+        doubtful = [(line[0], *row[1:]) for row, line in zip(rows, lines) if any(DOUBTFUL in cell for cell in line)]
+        because = BECAUSE | wanted.get("because", {})
+        return [*markdown.table(wanted["header"], lines), *self.why_doubtful(doubtful, because, page)]
 
-    def fill(self, text):
+    def fill(self, page, text):
         """The text of a page, with the tables that it names."""
         return PLACE.sub(
-            lambda place: f"{place[1]}\n" + "\n".join(self.table(place[2])) + f"\n\n{place[3]}", text
+            lambda place: f"{place[1]}\n" + "\n".join(self.table(place[2], page)) + f"\n\n{place[3]}", text
         )
 
     def picture(self, wanted):
@@ -249,7 +284,7 @@ class Evidence:
         for page in (*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
             text = page.read_text(encoding="utf-8")
             if PLACE.search(text):
-                found[page] = self.fill(text)
+                found[page] = self.fill(page, text)
         figures = self.figures()
         for name, record in self.records.items():
             found[self.folder / f"{name}.md"] = of_record(name, record, conditions.judge(record, figures))

@@ -40,7 +40,7 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// The bus must outlive its subscriptions, even those that their own handlers have ended.
 ///
-/// Thread safety: only one thread at a time, and the own handler, may use a Subscription.
+/// Thread safety: apart from the handler, only one thread at a time may use a Subscription.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;

@@ -689,7 +689,7 @@ private:
         deferred_.stateChanged();
         leave<common, Current>();
         if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
-            last_[indexOf<Target>] = none;  // a change from an inner state ignores the history
+            last_[indexOf<Target>] = none;  // a change from inside Target ignores its history
         }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();

@@ -17,7 +17,7 @@ struct ThreadOptions {
     /// The thread's name in debuggers and `top -H`, at most 15 bytes. The name is copied.
     const char* name = "";
     /// The only processor that the thread may use. Without a value, the thread inherits the
-    /// processors of the caller of start(); on Windows, those of the program.
+    /// processors of the thread that calls start(), or on Windows of the program.
     std::optional<unsigned> processor{};
     SchedulingPolicy policy = SchedulingPolicy::inherited;
     /// The scheduling priority. On Linux, 1 to 99 for fifo and roundRobin. On Windows, 1, 2 or 15

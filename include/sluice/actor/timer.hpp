@@ -12,8 +12,8 @@ template <class Platform, class Entry, std::size_t Count>
 class TimerSlots;
 }  // namespace detail
 
-/// A copyable handle to a timer of an active object, for cancel(). A handle may outlive its timer;
-/// cancel() then returns false.
+/// A copyable handle that identifies a timer of an active object for cancel(). A handle may outlive
+/// its timer; cancel() then returns false.
 class Timer {
 public:
     constexpr Timer() noexcept = default;

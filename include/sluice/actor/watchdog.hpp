@@ -27,7 +27,7 @@ namespace sluice {
 /// Thread safety: any thread may call any member. The report must not call the watchdog, because a
 /// lock is held.
 ///
-/// Errors: those of std::thread and setupError(). A handler is reported once, at most two intervals
+/// Errors: as for std::thread and setupError(). A handler is reported once, at most two intervals
 /// after `limit` has passed, even while the handler's thread is preempted. failedReports() counts
 /// the reports that threw.
 ///
@@ -84,7 +84,7 @@ public:
         return Watch(*this, entries_.back());
     }
 
-    /// Checks all objects once, for programs with a loop of their own. `now` must never decrease.
+    /// Checks all objects once, for programs that have their own loop. `now` must never decrease.
     void look(TimePoint now = std::chrono::steady_clock::now()) {
         const Guard guard(mutex_);
         for (Entry& entry : entries_) {

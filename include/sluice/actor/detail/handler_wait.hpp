@@ -53,7 +53,7 @@ public:
     virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
 
     /// Calls beforeWait() of the executor that runs the calling handler, if any. A handler must
-    /// call beforeWaitInHandler() before it waits for other objects; Future::get() already does.
+    /// call beforeWaitInHandler() before it waits for other objects; Future::get() does so itself.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();

@@ -52,7 +52,7 @@ public:
             if (!tryAdmit(countOf<T>(), limit<T>)) {
                 return refused();
             }
-            SendResult result = SendResult::full;  // also if a constructor of the message throws
+            SendResult result = SendResult::full;  // stays `full` if the message constructor throws
             const OnExit releaseUnlessAccepted{[&] {
                 if (result != SendResult::ok) {
                     release<T>();

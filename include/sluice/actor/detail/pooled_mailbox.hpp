@@ -7,7 +7,7 @@ namespace sluice::detail {
 /// A message in the mailbox of an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// The next older node. The oldest node stores the former state, which is idle or busy.
+    /// The next older node, or in the oldest node, the mailbox state before its push: idle or busy.
     typename Platform::template Cell<void*> older;
     MailboxNode* next = nullptr;  ///< the next message in MailboxBatch; written by the consumer
 };

@@ -264,7 +264,7 @@ private:
 ///
 /// Each route has a profile:
 ///
-/// - core: at most once (core NATS). An importer counts missing messages as gaps, but only between
+/// - core: at most once (core NATS). An importer counts gaps, which are messages missing between
 ///   the first and the last message received from one run of a sender.
 /// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
 ///   stored it, and the server keeps it until the bus of each importer has accepted it. Importers
@@ -274,9 +274,9 @@ private:
 ///
 /// Threads: any thread may call statistics() and state(). The other functions are for the owner,
 /// one thread at a time. The bus' consumer never waits for the server. Each of the two links has
-/// one thread for sent core messages, and one for the messages of all durable imports. Each core
-/// import has one thread per priority. With Overflow::block, that thread waits while the bus is
-/// full, and close() waits for the thread, so another thread must consume the bus.
+/// one thread that sends core messages, and one that publishes the messages of all durable imports.
+/// Each core import has one thread per priority. With Overflow::block, that thread waits while the
+/// bus is full, and close() waits for the thread, so another thread must consume the bus.
 ///
 /// Loops: an imported message has an origin, and no bridge exports it again. A bridge drops
 /// messages of its own origin. Two bridges of one bus need the same `origin` in their options.
@@ -471,7 +471,7 @@ public:
         for (detail::ArrivalReceiver* const responder : responders_) {
             responder->stop();  // clients receive `refused` through the open links
         }
-        noters_.clear();  // not earlier, because stop() acknowledges handled messages
+        noters_.clear();  // not before stop(), which still acknowledges handled messages
         const bool isHighComplete = high_.close(timeout);
         const bool isRestComplete = rest_.close(timeout);
         if (detail::Requests* const requests = requests_.load(); requests != nullptr) {
@@ -643,7 +643,7 @@ private:
         }
     }
 
-    /// Sends a message of the bus, except if it was imported. Called by the bus' consumer.
+    /// Sends a message of the bus unless it was imported. Called by the bus' consumer.
     template <class T>
     void exportOne(detail::Exporter<T>& exporter, const T& message, const Header& header) noexcept {
         if (header.origin != 0) {
@@ -684,7 +684,7 @@ private:
     std::vector<std::shared_ptr<void>> exporters_;
     std::vector<std::shared_ptr<void>> importers_;
     std::vector<detail::ArrivalReceiver*> responders_;  ///< in importers_
-    /// In importers_. Null until the first client is made.
+    /// In importers_. Null until the first client is created.
     std::atomic<detail::Requests*> requests_{nullptr};
     std::unique_ptr<detail::Outbox> outbox_;
     detail::Link rest_;  ///< low and medium

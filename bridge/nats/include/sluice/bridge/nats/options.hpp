@@ -85,8 +85,8 @@ struct DurableOptions {
     std::chrono::milliseconds redeliverAfter{30'000};
     /// The maximum number of unacknowledged messages per import and priority: 1 to 2^24.
     int pullBatch = 256;
-    /// The server forgets an importer that has been disconnected for this time: up to 1 year. 0:
-    /// never, so an importer that does not restart lets the stream fill up.
+    /// The server forgets an importer that is disconnected for this time (up to 1 year). 0: never,
+    /// so an importer that does not restart lets the stream fill up.
     std::chrono::milliseconds forgetAfter{0};
 };
 
@@ -123,8 +123,8 @@ struct NatsOptions {
     /// connectTimeout. The links are then `disconnected`, keep messages until they connect, and
     /// report later refusals of the server, for example of a stream, to the observer.
     bool startWithoutServer = false;
-    /// If the server reads nothing for this time, the bridge drops the connection and reconnects:
-    /// up to 2^31 - 1 ms. 0: never.
+    /// If the server reads nothing for this time (up to 2^31 - 1 ms), the bridge drops the
+    /// connection and reconnects. 0: never.
     std::chrono::milliseconds writeTimeout{2000};
     /// The first pause between two attempts to connect: 0 to 1 year. Each further pause is twice as
     /// long, up to reconnectWaitLimit (reconnectWait to 1 year). A random time of up to

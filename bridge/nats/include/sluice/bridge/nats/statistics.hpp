@@ -93,7 +93,7 @@ namespace detail {
 
 using Count = std::atomic<std::uint64_t>;
 
-// Relaxed: value only. A reader may see counts of different moments.
+// Relaxed: value only. A reader may see counts that are inconsistent with each other.
 inline void add(Count& count, std::uint64_t n = 1) noexcept {
     count.fetch_add(n, std::memory_order_relaxed);
 }

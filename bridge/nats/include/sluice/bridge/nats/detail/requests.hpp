@@ -56,7 +56,7 @@ private:
 
     void receive(const Arrival& answer) noexcept override;
     void run() noexcept;
-    /// Removes a request from the table. Returns null if it has ended.
+    /// Removes a request from the table. Returns null if the request has ended.
     Table::node_type take(std::uint64_t number) noexcept;
 
     Link& rest_;

@@ -61,7 +61,7 @@ inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
 }
 
 /// Returns true if the text is a valid subject: tokens separated by dots, in ASCII, without
-/// wildcards, spaces, control characters, quotation marks and backslashes. The server escapes the
+/// wildcards, spaces, control characters, quotation marks and backslashes. The server changes the
 /// last two and non-ASCII characters when it reports a denied subject.
 inline bool isSubject(const std::string& subject) noexcept {
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&

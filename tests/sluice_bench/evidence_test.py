@@ -164,6 +164,11 @@ def test_a_row_may_wait_for_its_measurement(tree, change):
     assert "| later |" in tree.write(two(), TABLE.replace(ROW, f"{ROW}, {later.replace(*change[::-1])}"))
 
 
+def test_a_figure_that_was_not_measured_is_a_dash(tree):
+    table = TABLE.replace("{b.rate}", "{amd}").replace(ROW, ROW.replace(" }", ', amd = "-" }'))
+    assert re.search(r"a message \| [^|]+ \| - \|", tree.write(two(), table))
+
+
 @pytest.fixture(scope="module")
 def of_the_tree():
     return evidence.Evidence(ROOT / "docs/evidence")

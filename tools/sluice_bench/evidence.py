@@ -89,9 +89,12 @@ class Figure:
 
 
 class Absent:
-    """A subject that does not take part in the scenario of a row."""
+    """A subject that does not take part in the scenario of a row, or a figure that was not measured."""
 
     def __getattr__(self, name):
+        return ABSENT
+
+    def __str__(self):
         return ABSENT
 
 

@@ -415,11 +415,13 @@ public:
     ~file_sink() override {
         try {
             write(Guard(mutex_));
-        } catch (const std::exception& error) {
-            std::fprintf(
-                stderr, "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
-                buffer_.size() - begun_, static_cast<unsigned long long>(lost_ - reported_),
-                "before them dropped", error.what());
+        } catch (...) {
+            detail::reportCaught([this](const char* what) {
+                std::fprintf(
+                    stderr, "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
+                    buffer_.size() - begun_, static_cast<unsigned long long>(lost_ - reported_),
+                    "before them dropped", what);
+            });
         }
     }
 
@@ -613,8 +615,8 @@ private:
             }
             retryAt_ = {};
             file_.close();  // closes the file even if a handler throws
-        } catch (const std::exception& error) {
-            complaint_ = error.what();
+        } catch (...) {
+            detail::reportCaught([this](const char* what) { complaint_ = what; });
         }
     }
 

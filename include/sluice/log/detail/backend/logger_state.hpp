@@ -91,6 +91,18 @@ private:
     spdlog::err_handler kept_;         ///< the copy that release() made
 };
 
+/// Passes the text of the exception that is being handled to report(const char*).
+template <class Report>
+void reportCaught(Report&& report) {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        report(error.what());
+    } catch (...) {
+        report("unknown exception");
+    }
+}
+
 /// Runs an action that calls user code. Reports an exception of the action and returns false.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
@@ -98,10 +110,8 @@ bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
     try {
         action();
         return true;
-    } catch (const std::exception& error) {
-        errors.report(error.what(), source);
     } catch (...) {
-        errors.report("unknown exception in a sink", source);
+        reportCaught([&](const char* what) { errors.report(what, source); });
     }
     return false;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
-#if defined(__unix__) || defined(__APPLE__)
+#include <sluice/base/platform.hpp>
+
+#if SLUICE_HAS_POSIX
 #include <csignal>
 #include <initializer_list>
 
@@ -13,7 +15,7 @@ namespace sluice::detail {
 /// Faults such as SIGSEGV are not blocked, so that crash handlers run. Has no effect without POSIX.
 class BlockedSignals {
 public:
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
     BlockedSignals() noexcept {
         sigset_t all;
         (void)sigfillset(&all);
@@ -31,7 +33,7 @@ public:
     BlockedSignals(const BlockedSignals&) = delete;
     BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 private:
     sigset_t before_;
 #endif

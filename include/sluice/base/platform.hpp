@@ -4,6 +4,7 @@
 /// The interface of concurrent algorithms to the machine: cache lines, atomics, clock, fences.
 ///
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers.
+/// SLUICE_HAS_POSIX is 1 on Unix, Linux and macOS; macOS does not define `__unix__`.
 /// SLUICE_THREAD_LOCAL is empty without threads, unless the program defines the macro.
 
 #include <sluice/base/assert.hpp>
@@ -50,6 +51,12 @@
 #define SLUICE_HAS_THREADS 1
 #else
 #define SLUICE_HAS_THREADS 0
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+#define SLUICE_HAS_POSIX 1
+#else
+#define SLUICE_HAS_POSIX 0
 #endif
 
 #if !defined(SLUICE_THREAD_LOCAL)

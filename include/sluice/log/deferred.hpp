@@ -26,6 +26,7 @@
 ///
 /// Errors: exceptions of formatters go to the logger's error handler, and the record is lost.
 
+#include <sluice/base/platform.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/logger.hpp>
@@ -45,7 +46,7 @@
 #include <utility>
 #include <vector>
 
-#if (defined(__unix__) || defined(__APPLE__)) && defined(__PIC__) && !defined(__PIE__)
+#if SLUICE_HAS_POSIX && defined(__PIC__) && !defined(__PIE__)
 #define SLUICE_LOG_IN_LIBRARY  // this translation unit may be part of a shared library
 #include <dlfcn.h>
 #endif

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <thread>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include "support/forks.hpp"
 
 #include <pthread.h>

@@ -13,7 +13,7 @@
 
 #include <thread>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -22,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include <csignal>
 #include <pthread.h>
 #endif
@@ -93,7 +93,7 @@ public:
         end_ = end.get_future();
         // Blocks signals, because exit() in the worker's signal handler would wait for the worker.
         const sluice::detail::BlockedSignals inherited;
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
         callersSignals_ = inherited.before();
 #elif defined(_WIN32)
         sluice::detail::windows::keepLoaded();
@@ -145,7 +145,7 @@ public:
     /// Unblocks the signals that only a worker blocks. Call unblockSignals() in a forked child,
     /// because a sink may start a program there.
     static void unblockSignals() noexcept {
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
         if (current_ != nullptr) {
             pthread_sigmask(SIG_SETMASK, &current_->callersSignals_, nullptr);
         }
@@ -156,7 +156,7 @@ public:
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
     sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
     /// The WorkerThread that runs the calling thread, or null.

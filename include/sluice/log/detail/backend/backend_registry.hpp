@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/platform.hpp>
+
 #include <spdlog/formatter.h>
 #include <spdlog/sinks/sink.h>
 
@@ -8,7 +10,7 @@
 #include <memory>
 #include <mutex>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include <pthread.h>
 #endif
 
@@ -143,7 +145,7 @@ private:
     // Happens-before edge: E1 list: add and remove -> forEach.
 
     BackendRegistry() {
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
         // If memory is exhausted, fork() does not call the handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },

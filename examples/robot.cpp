@@ -4,6 +4,7 @@
 
 #include <sluice/actor.hpp>
 #include <sluice/inspect/inspector.hpp>
+#include <sluice/inspect/threads.hpp>
 
 #if defined(ROBOT_HAS_LIVE)
 #include <sluice/live/live_page.hpp>
@@ -281,7 +282,8 @@ int runWatched() {
     const auto watchSensor = inspector.watch("sensor", robot.sensor);
     const auto watchFusion = inspector.watch("fusion", robot.fusion);
     const auto watchMotor = inspector.watch("motor", robot.motor);
-    const auto watchPool = inspector.watch("threads", pool);
+    const auto watchPool = inspector.watch("pool", pool);
+    const auto watchThreads = inspector.watch("threads", sluice::readThreads);
     const auto watchWatchdog = inspector.watch("watchdog", watchdog);
     inspector.addFlow("timer", "sensor");
     inspector.addFlow("sensor", "fusion");

@@ -35,6 +35,7 @@ TEST(InsideGuideTest, APageShowsTheProgram) {
     sluice::Inspector inspector;
     const auto watchBus = inspector.watch("control", bus);
     const auto watchMapper = inspector.watch("mapper", mapper);
+    const auto watchThreads = inspector.watch("threads", sluice::readThreads);
     inspector.addFlow("laser", "control", "Scan");
     inspector.addFlow("control", "mapper");
 
@@ -65,17 +66,15 @@ TEST(InsideGuideTest, ASocketAndAToken) {
 }
 
 TEST(InsideGuideTest, NumbersOfTheProgramItself) {
-    using sluice::MetricFamily;
-    static constexpr MetricFamily charge{"robot_battery_ratio", "battery",
-                                         MetricFamily::Kind::gauge, false, "Charge in percent."};
     sluice::Inspector inspector;
-    const auto watch =
-        inspector.watch("main", [](sluice::ObjectReadings& out) { out.add(charge, 83); });
+    const auto watch = inspector.watch("main", [](sluice::ObjectReadings& out) {
+        out.gauge("robot_battery_percent", "Charge of the battery.", 83);
+    });
     std::string text;
     sluice::writeMetrics(
         inspector.snapshot(), [&](std::string_view part) { text += part; },
         sluice::MetricsFormat::openMetrics);
-    EXPECT_NE(text.find("robot_battery_ratio{battery=\"main\"} 83\n"), std::string::npos);
+    EXPECT_NE(text.find("robot_battery_percent{battery=\"main\"} 83\n"), std::string::npos);
 }
 
 TEST(InsideGuideTest, FindingsInATest) {

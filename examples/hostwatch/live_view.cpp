@@ -5,6 +5,7 @@
 #if defined(HOSTWATCH_HAS_LIVE)
 
 #include <sluice/inspect/inspector.hpp>
+#include <sluice/inspect/threads.hpp>
 #include <sluice/live/live_page.hpp>
 
 #include <exception>
@@ -15,6 +16,7 @@ struct LiveView::Parts {
     Parts(Monitor& monitor, const EventLog& events)
         : bus(inspector.watch("bus", monitor.transport())),
           log(events.watch(inspector)),
+          threads(inspector.watch("threads", sluice::readThreads)),
           page(inspector, options(monitor.record())) {
         for (const char* const source : {"Cpu", "Memory", "Disk", "Network"}) {
             const std::string name = source;
@@ -28,6 +30,7 @@ struct LiveView::Parts {
     sluice::Inspector inspector;
     sluice::Inspector::Watch bus;
     sluice::Inspector::Watch log;
+    sluice::Inspector::Watch threads;
     sluice::LivePage page;
 
 private:

@@ -7,3 +7,4 @@
 #include <sluice/inspect/inspector.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/inspect/snapshot.hpp>
+#include <sluice/inspect/threads.hpp>

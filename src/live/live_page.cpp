@@ -34,20 +34,17 @@ std::string jsonOf(const Snapshot& snapshot, const std::vector<Finding>& found,
         return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     };
     Json objects = Json::array();
-    Json families = Json::object();
     for (const ObjectReadings& object : snapshot.objects) {
         Json readings = Json::array();
         for (const Reading& each : object.readings) {
-            readings.push_back(
-                {each.family->name, each.value, each.type, each.priority, each.reason});
+            readings.push_back({each.metric, each.value, each.type, each.priority, each.reason});
         }
         objects.push_back(
             {{"id", object.id}, {"name", object.name}, {"readings", std::move(readings)}});
     }
-    for (const MetricFamily* const each : detail::familiesOf(snapshot)) {
-        families[std::string(each->name)] = {{"label", each->label},
-                                             {"counts", each->kind == MetricFamily::Kind::counter},
-                                             {"time", each->isTime}};
+    Json families = Json::object();
+    for (const Reading* const each : detail::metricsOf(snapshot)) {
+        families[each->metric] = {{"counts", each->isCounter}, {"time", each->isTime()}};
     }
     Json flows = Json::array();
     for (const Flow& each : snapshot.flows) {
@@ -80,11 +77,8 @@ public:
           http_(options_, [this](const live::Request& request) { return handle(request); }) {
         read();
         if (http_.listener().isPublic) {
-            const std::string text = "live page: other machines can reach " +
-                                     http_.listener().address +
-                                     "; the token and the page travel without encryption";
-            options_.notice ? options_.notice(text)
-                            : void(std::fprintf(stderr, "%s\n", text.c_str()));
+            std::fprintf(stderr, "live page: other machines can reach %s; nothing is encrypted\n",
+                         http_.listener().address.c_str());
         }
         const detail::BlockedSignals inherited;
         thread_ = std::thread([this] {
@@ -127,7 +121,7 @@ private:
 
     Response handle(const live::Request& request) {
         const live::Listener& listener = http_.listener();
-        const bool isUnix = !listener.unixPath.empty();  // no browser gets here
+        const bool isUnix = listener.unixPlace.sun_family != 0;  // no browser gets here
         const std::string_view host = request.field("host");
         const std::string_view origin = request.field("origin");
         if (!isUnix && !live::isOwnHost(host, listener.port, options_.hostNames)) {
@@ -137,25 +131,19 @@ private:
             (request.field("sec-fetch-site") == "cross-site" && request.path != "/")) {
             return live::refusal(403, "pages of other sites may not read this one");
         }
-        if (!options_.token.empty() && !hasToken(request)) {
+        if (!options_.token.empty() && !hasToken(request.field("authorization"), "Bearer ") &&
+            !hasToken(request.field("cookie"), cookieStart())) {
             return signIn(request);
         }
         if (request.path == "/") {
-            return {200, "text/html; charset=utf-8", page(),
-                    std::string("Content-Security-Policy: ") + live::pagePolicy + "\r\n", false};
+            return {200, "text/html; charset=utf-8", page_,
+                    std::string("Content-Security-Policy: ") + live::pagePolicy + "\r\n"};
         }
         if (request.path == "/metrics") {
-            const bool isOpen = request.field("accept").find("application/openmetrics-text") !=
-                                std::string_view::npos;
-            const MetricsFormat format =
-                isOpen ? MetricsFormat::openMetrics : MetricsFormat::classic;
-            std::string text;
-            writeMetrics(
-                history_.back(), [&text](std::string_view part) { text += part; }, format);
-            return {200, contentType(format), live::textOf(std::move(text)), {}, false};
+            return metrics(request.field("accept"));
         }
         if (request.path == "/snapshot") {
-            return {200, "application/json", json_, {}, false};
+            return {200, "application/json", json_};
         }
         if (request.path == "/events") {
             return {200, "text/event-stream", event(), {}, true};
@@ -166,16 +154,28 @@ private:
         return live::refusal(404, "there are /, /metrics, /snapshot, /events and /trace");
     }
 
+    [[nodiscard]] Response metrics(std::string_view accepted) const {
+        const bool isOpen = accepted.find("application/openmetrics-text") != std::string_view::npos;
+        std::string text;
+        writeMetrics(
+            history_.back(), [&text](std::string_view part) { text += part; },
+            isOpen ? MetricsFormat::openMetrics : MetricsFormat::classic);
+        const char* const type = isOpen
+                                     ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                     : "text/plain; version=0.0.4; charset=utf-8";
+        return {200, type, live::textOf(std::move(text))};
+    }
+
     Response trace(std::string_view query) {
         if (options_.recorder == nullptr) {
             return live::refusal(404, "traces are off: LiveOptions::recorder is null");
         }
         constexpr std::string_view field = "seconds=";
-        const bool isField = query.substr(0, field.size()) == field;
-        const std::string_view number = query.substr(isField ? field.size() : query.size());
-        int seconds = 0;
+        const std::string_view number = query.substr(std::min(field.size(), query.size()));
         const char* const end = number.data() + number.size();
-        if (std::from_chars(number.data(), end, seconds).ptr != end || seconds < 1 ||
+        int seconds = 0;
+        if (query.substr(0, field.size()) != field ||
+            std::from_chars(number.data(), end, seconds).ptr != end || seconds < 1 ||
             seconds > 600) {
             return live::refusal(400, "seconds is 1 to 600, as in /trace?seconds=5");
         }
@@ -184,28 +184,15 @@ private:
         }
         trace_ = live::textOf(options_.recorder->perfetto(std::chrono::seconds(seconds)));
         return {200, "application/octet-stream", trace_,
-                "Content-Disposition: attachment; filename=\"last.perfetto-trace\"\r\n", false};
+                "Content-Disposition: attachment; filename=\"last.perfetto-trace\"\r\n"};
     }
 
-    static live::Text page() {
-        static const live::Text text = live::textOf(
-            std::string(reinterpret_cast<const char*>(live::pageBytes), live::pageSize));
-        return text;
-    }
-
-    [[nodiscard]] bool hasToken(const live::Request& request) const {
-        constexpr std::string_view bearer = "Bearer ";
-        const std::string cookie = "; " + cookieStart();
-        const std::string_view authorization = request.field("authorization");
-        if (authorization.substr(0, bearer.size()) == bearer) {
-            return live::isSameToken(authorization.substr(bearer.size()), options_.token);
-        }
-        const std::string cookies = "; " + std::string(request.field("cookie"));
-        const std::size_t at = cookies.find(cookie);
-        if (at == std::string::npos) {
-            return false;
-        }
-        const std::string_view value = std::string_view(cookies).substr(at + cookie.size());
+    /// Whether a list such as `a=1; b=2` has the token behind this start.
+    [[nodiscard]] bool hasToken(std::string_view list, const std::string& start) const {
+        const std::string text = "; " + std::string(list);
+        const std::size_t at = text.find("; " + start);
+        const std::string_view value =
+            std::string_view(text).substr(at == std::string::npos ? 0 : at + 2 + start.size());
         return live::isSameToken(value.substr(0, value.find(';')), options_.token);
     }
     /// A cookie counts for all ports of its host, so its name has the port.
@@ -214,21 +201,20 @@ private:
     }
     /// Turns the token of an address into a cookie, so that it is in no history.
     [[nodiscard]] Response signIn(const live::Request& request) const {
-        constexpr std::string_view field = "token=";
-        if (request.path != "/" || request.query.substr(0, field.size()) != field ||
-            !live::isSameToken(request.query.substr(field.size()), options_.token)) {
+        if (request.path != "/" || !hasToken(request.query, "token=")) {
             return live::refusal(401,
                                  "a token is needed: /?token=... or Authorization: Bearer ...");
         }
         return {303, "text/plain; charset=utf-8", live::textOf("signed in\n"),
                 "Location: /\r\nSet-Cookie: " + cookieStart() + options_.token +
-                    "; HttpOnly; SameSite=Strict; Path=/\r\n",
-                false};
+                    "; HttpOnly; SameSite=Strict; Path=/\r\n"};
     }
 
     const Inspector& inspector_;
     const LiveOptions options_;
     const live::Clock::time_point begin_ = live::Clock::now();
+    const live::Text page_ =
+        live::textOf(std::string(reinterpret_cast<const char*>(live::pageBytes), live::pageSize));
     std::deque<Snapshot> history_;  ///< used by the thread, as json_
     live::Text json_;
     live::Text trace_;  ///< until it is sent and an interval begins

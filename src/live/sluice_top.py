@@ -82,7 +82,7 @@ class Shown:
         waiting = ("sluice_bus_queued", "sluice_object_queued", "sluice_queue_length", "sluice_events_queued",
                    "sluice_log_queued", "sluice_pool_used")
         room = ("sluice_bus_room", "sluice_object_room", "sluice_queue_room", "sluice_pool_blocks")
-        waited, count = (self.rate("sluice_bus_queue_time_seconds", reason=each) for each in ("sum", "count"))
+        waited, count = self.rate("sluice_bus_queue_time_seconds"), self.rate("sluice_bus_timed")
         busy = self.rate("sluice_object_handler_seconds")
         return (
             brief(self.rate(*accepted)), brief(self.rate(done)), brief(total(self.now, *waiting)), brief(total(self.now, *room)),

@@ -1,7 +1,7 @@
 // Any bytes as the head of a request to the live page: they are read or refused, and each part that
 // is read lies in them.
 
-#include "../../src/live/http.cpp"
+#include "../../src/live/http.hpp"
 
 #include <cstdint>
 #include <cstdlib>

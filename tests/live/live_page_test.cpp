@@ -143,6 +143,7 @@ TEST_F(LivePageTest, AnswersPageMetricsAndSnapshot) {
     EXPECT_NE(snapshot.find("{\"schema\":1,"), std::string::npos);
     EXPECT_NE(snapshot.find("[\"sluice_queue_length\",1,\"\",\"\",\"\"]"), std::string::npos);
     EXPECT_EQ(status("/else"), 404);
+    EXPECT_NE(page_->address(), LivePage(inspector_, {}).address());
 }
 
 TEST_F(LivePageTest, SendsATraceOfTheLastSeconds) {
@@ -181,7 +182,7 @@ TEST_F(LivePageTest, AFunctionThatThrowsEndsNothing) {
     const Client stream(page_->address());
     stream.send("GET /events HTTP/1.1\r\nHost: " + hostOf() + "\r\n\r\n");
     EXPECT_NE(stream.read("readings/s throw").find("\"object\":\"broken\""), std::string::npos);
-    EXPECT_NE(get("/metrics").find("sluice_read_failures_total{object=\"broken\"} "),
+    EXPECT_NE(get("/metrics").find("sluice_object_read_failures_total{object=\"broken\"} "),
               std::string::npos);
 }
 
@@ -252,11 +253,9 @@ TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
         EXPECT_THROW(start(options), std::runtime_error) << bad;
     }
     options.token = "0123456789abcdef";
-    std::vector<std::string> notices;
-    options.notice = [&](std::string_view text) { notices.emplace_back(text); };
+    testing::internal::CaptureStderr();
     start(options);
-    ASSERT_EQ(notices.size(), 1U);
-    EXPECT_NE(notices[0].find("0.0.0.0"), std::string::npos);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("0.0.0.0"), std::string::npos);
     for (const char* const wrong : {"nonsense", "localhost", ""}) {
         options.address = wrong;
         EXPECT_THROW(start(options), std::runtime_error) << wrong;
@@ -336,7 +335,6 @@ TEST_F(LivePageTest, AThousandConnections) {
     }
     test::awaitThat([&] { return page.statistics().refused >= 984; });
     EXPECT_EQ(page.statistics().open, 16U);
-    EXPECT_EQ(page.statistics().accepted, 16U);
     idle.clear();
     test::awaitThat([&] { return page.statistics().open == 0; });
     EXPECT_EQ(status("/metrics"), 200);
@@ -427,12 +425,6 @@ TEST_F(LivePageTest, EndsWhileConnectionsAreOpen) {
     page_.reset();
     (void)stream.read();
     EXPECT_EQ(idle.read(), "");
-}
-
-TEST_F(LivePageTest, TwoPagesOfOneInspector) {
-    const LivePage& one = start();
-    const LivePage other(inspector_, {});
-    EXPECT_NE(one.address(), other.address());
 }
 
 // The thread takes no signal of the program, and the creator's signals stay as they are.

@@ -7,6 +7,7 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/inspect/flight_recorder.hpp>
 #include <sluice/inspect/inspector.hpp>
+#include <sluice/inspect/threads.hpp>
 #include <sluice/live/live_page.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
     const auto watchBus = inspector.watch("control", bus);
     const auto watchMapper = inspector.watch("mapper", mapper);
     const auto watchRing = inspector.watch("frames", ring);
+    const auto watchThreads = inspector.watch("threads", sluice::readThreads);
     inspector.addFlow("laser", "control", "Scan");
     inspector.addFlow("wheels", "control", "Pose");
     inspector.addFlow("button", "control", "Stop");

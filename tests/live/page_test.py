@@ -90,7 +90,7 @@ def test_it_says_what_is_wrong_and_that_it_is_over(opened, program):
     assert "its handlers take" in line.inner_text()
     page.locator(".node.wrong", has_text="mapper").wait_for()
     program.command("calm")
-    page.locator("#findings li.past", has_text="ago").wait_for()
+    page.locator("#findings li.past", has_text="ago").first.wait_for()
 
 
 def test_the_graph_shows_who_sends_what(opened):
@@ -128,6 +128,10 @@ def test_the_charts_get_points(opened):
     assert page.evaluate("plots[0].plot.data[1].at(-1)") > 0
     boxes = page.locator("#charts figure").evaluate_all("list => list.map(each => [each.scrollWidth, each.clientWidth])")
     assert all(scroll <= client for scroll, client in boxes)
+    page.locator("#tabs button", has_text="threads").click()
+    page.locator("#charts figure", has_text="Processor time in percent").locator("canvas").wait_for()
+    page.locator("#details summary").click()
+    page.locator("#readings tr", has_text="sluice_thread_cpu_seconds").filter(has_text="mapper").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

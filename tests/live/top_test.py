@@ -35,7 +35,7 @@ def test_the_table_has_what_is_wrong_and_the_rates(program):
         text = top(program.address, "--once")
         if "! mapper: low is refused" in text:
             break
-    heads, control, mapper = (line.split() for line in text.splitlines()[-4:-1])
+    heads, control, mapper = (line.split() for line in text.splitlines()[-5:-2])
     assert heads[:3] == ["name", "in/s", "out/s"]
     assert (control[0], mapper[0]) == ("control", "mapper")
     assert float(control[2]) > 100

@@ -1,13 +1,11 @@
 #pragma once
 
 #include <sluice/bus/priority.hpp>
-#include <sluice/inspect/detail/families.hpp>
 #include <sluice/inspect/snapshot.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -26,135 +24,103 @@ struct Finding {
 
 namespace detail {
 
-/// Compares two snapshots.
-class FindingSearch {
-public:
-    FindingSearch(const Snapshot& before, const Snapshot& now)
-        : before_(before),
-          now_(now),
-          seconds_(std::chrono::duration<double>(now.time - before.time).count()) {}
+/// Compares the numbers of one object in two snapshots.
+struct FindingSearch {
+    const ObjectReadings& past;
+    const ObjectReadings& now;
+    const double seconds;
+    std::vector<Finding>& findings;
 
-    std::vector<Finding> run() {
-        for (const ObjectReadings& object : now_.objects) {
-            const ObjectReadings* const past = before_.find(object.id);
-            object_ = &object;
-            past_ = past == nullptr ? &none_ : past;
-            bus();
-            handlers();
-            queues();
-            rest();
-        }
-        return std::move(findings_);
-    }
-
-private:
-    using Family = MetricFamily;
-
-    void bus() {
-        using namespace families;
+    void run() const {
         for (const Priority each : {Priority::high, Priority::medium, Priority::low}) {
-            const std::string_view priority = toString(each);
-            if (const std::uint64_t full = grown(busRejected, priority, "full"); full != 0) {
-                std::string text =
-                    std::string(priority) + " is refused: " + rate(full) +
-                    " messages/s found no room, " +
-                    part(object_->sum(busQueued, priority), object_->sum(busRoom, priority)) +
-                    " places are taken now";
-                if (const std::uint64_t count = grown(busTime, priority, "count"); count != 0) {
-                    text += ", messages wait " + duration(grown(busTime, priority, "sum") / count) +
-                            " on average";
-                }
-                add(true, text + busyText());
-            }
-            if (const std::uint64_t lost = grown(busDropped, priority); lost != 0) {
-                add(true, std::string(priority) + " loses old messages: " + rate(lost) + "/s");
-            }
-            if (const std::uint64_t late = grown(busExpired, priority); late != 0) {
-                add(true, std::string(priority) +
-                              " messages expire before their handlers run: " + rate(late) + "/s");
-            }
+            bus(toString(each));
         }
-        counted(busRejected, "closed", "messages/s are refused, because it is closed");
-        counted(busFailures, {}, "calls of handlers/s throw");
-        counted(busUnhandled, {}, "messages/s have no handler", false);
-    }
-
-    void handlers() {
-        using namespace families;
-        if (grown(busRejected, {}, "full") == 0 && isBusy()) {  // else it stands in the refusal
+        if (grown("sluice_bus_rejected", {}, "full") == 0 &&  // else it stands in the refusal
+            static_cast<double>(grown("sluice_object_handler_seconds")) >= 0.8e9 * seconds) {
             add(false, busyText().substr(2));
         }
-        counted(objectRejected, "full", "messages/s are refused, because it is full", true,
-                busyText());
-        counted(objectRejected, "closed", "messages/s are refused, because it has ended");
-        counted(objectFailures, {}, "handlers/s throw");
-    }
-
-    void queues() {
-        using namespace families;
-        filled(queueLength, queueRoom, "messages wait");
-        filled(objectQueued, objectRoom, "messages wait");
-        filled(poolUsed, poolSize, "blocks are in use");
-        counted(queueDropped, {}, "old messages/s are dropped");
-        counted(eventsRejected, {}, "events/s are refused");
-        counted(poolExhausted, {}, "allocations/s find no block");
-    }
-
-    void rest() {
-        using namespace families;
-        counted(readFailures, {}, "readings/s throw: its numbers are not whole");
-        counted(logRejected, {}, "records/s are refused");
-        counted(logDropped, {}, "old records/s are dropped");
-        counted(logLost, {}, "records/s are lost in sinks");
-        for (const Reading& each : object_->readings) {
-            if (each.family->name == watchdogLate.name && each.value != 0) {
+        counted("sluice_bus_rejected", "closed", "messages/s are refused, because it is closed");
+        counted("sluice_bus_handler_failures", {}, "calls of handlers/s throw");
+        counted("sluice_bus_unhandled", {}, "messages/s have no handler", false);
+        counted("sluice_object_rejected", "full",
+                "messages/s are refused, because it is full" + busyText());
+        counted("sluice_object_rejected", "closed", "messages/s are refused, because it has ended");
+        counted("sluice_object_handler_failures", {}, "handlers/s throw");
+        counted("sluice_object_read_failures", {}, "readings/s throw: its numbers are not whole");
+        filled("sluice_queue_length", "sluice_queue_room", " messages wait");
+        filled("sluice_object_queued", "sluice_object_room", " messages wait");
+        filled("sluice_pool_used", "sluice_pool_blocks", " blocks are in use");
+        counted("sluice_queue_dropped", {}, "old messages/s are dropped");
+        counted("sluice_events_rejected", {}, "events/s are refused");
+        counted("sluice_pool_exhausted", {}, "allocations/s find no block");
+        counted("sluice_log_rejected", {}, "records/s are refused");
+        counted("sluice_log_dropped", {}, "old records/s are dropped");
+        counted("sluice_log_lost_in_sinks", {}, "records/s are lost in sinks");
+        for (const Reading& each : now.readings) {
+            if (each.metric == "sluice_watchdog_late" && each.value != 0) {
                 add(true, "a handler of '" + each.type + "' has not returned in time");
+            } else if (each.metric == "sluice_thread_cpu_seconds" && !past.readings.empty()) {
+                const std::uint64_t busy = grown(each.metric, {}, {}, each.type);
+                if (static_cast<double>(busy) > 0.9e9 * seconds) {
+                    add(false,
+                        "thread " + each.type + " takes " + percent(busy) + " of a processor");
+                }
             }
         }
     }
 
-    /// A family's growth since the earlier snapshot.
-    [[nodiscard]] std::uint64_t grown(const Family& family, std::string_view priority = {},
-                                      std::string_view reason = {}) const noexcept {
-        const std::uint64_t now = object_->sum(family, priority, reason);
-        const std::uint64_t past = past_->sum(family, priority, reason);
-        return now > past ? now - past : 0;
+    void bus(const std::string& priority) const {
+        if (const std::uint64_t full = grown("sluice_bus_rejected", priority, "full"); full != 0) {
+            std::string text =
+                priority + " is refused: " + rate(full) + " messages/s found no room, " +
+                part("sluice_bus_queued", "sluice_bus_room", priority) + " places are taken now";
+            if (const std::uint64_t count = grown("sluice_bus_timed", priority); count != 0) {
+                text += ", messages wait " +
+                        duration(grown("sluice_bus_queue_time_seconds", priority) / count) +
+                        " on average";
+            }
+            add(true, text + busyText());
+        }
+        counted("sluice_bus_dropped", {}, priority + " messages/s are dropped", true, priority);
+        counted("sluice_bus_expired", {}, priority + " messages/s expire before their handlers run",
+                true, priority);
     }
 
-    void counted(const Family& family, std::string_view reason, std::string_view what,
-                 bool isFault = true, const std::string& why = {}) {
-        if (const std::uint64_t count = grown(family, {}, reason); count != 0) {
-            add(isFault, rate(count).append(" ").append(what) + why);
+    /// A metric's growth since the earlier snapshot.
+    [[nodiscard]] std::uint64_t grown(std::string_view metric, std::string_view priority = {},
+                                      std::string_view reason = {},
+                                      std::string_view type = {}) const noexcept {
+        const std::uint64_t count = now.sum(metric, priority, reason, type);
+        return count - std::min(count, past.sum(metric, priority, reason, type));
+    }
+
+    void counted(std::string_view metric, std::string_view reason, const std::string& what,
+                 bool isFault = true, std::string_view priority = {}) const {
+        if (const std::uint64_t count = grown(metric, priority, reason); count != 0) {
+            add(isFault, rate(count) + " " + what);
         }
     }
 
     /// A warning from nine tenths on.
-    void filled(const Family& used, const Family& room, std::string_view what) {
-        const std::uint64_t all = object_->sum(room);
-        const std::uint64_t taken = object_->sum(used);
+    void filled(const char* used, const char* room, const std::string& what) const {
+        const std::uint64_t all = now.sum(room);
+        const std::uint64_t taken = now.sum(used);
         if (all != 0 && taken >= all - all / 10) {
-            const std::string text = part(taken, all).append(" ").append(what);
-            add(false, (taken >= all ? "full: " : "almost full: ") + text);
+            add(false, (taken >= all ? "full: " : "almost full: ") + part(used, room) + what);
         }
     }
 
-    [[nodiscard]] bool isBusy() const noexcept {
-        return static_cast<double>(grown(families::objectBusy)) >= 0.8e9 * seconds_;
-    }
     /// Which part of the time the handlers take; empty without Traits::handlerTimes.
     [[nodiscard]] std::string busyText() const {
-        const std::uint64_t busy = grown(families::objectBusy);
-        const std::uint64_t count = grown(families::objectHandled);
-        if (busy == 0 || count == 0) {
-            return {};
-        }
-        return ": its handlers take " +
-               decimal(std::min(100.0, static_cast<double>(busy) / (1e7 * seconds_)), "%.0f") +
-               " % of its thread's time, " + duration(busy / count) + " for a message";
+        const std::uint64_t busy = grown("sluice_object_handler_seconds");
+        const std::uint64_t count = grown("sluice_object_handled");
+        return busy == 0 ? ""
+                         : ": its handlers take " + percent(busy) + " of its thread's time" +
+                               (count == 0 ? "" : ", " + duration(busy / count) + " for a message");
     }
 
-    void add(bool isFault, std::string text) {
-        findings_.push_back({isFault, object_->name, std::move(text)});
+    void add(bool isFault, std::string text) const {
+        findings.push_back({isFault, now.name, std::move(text)});
     }
 
     static std::string decimal(double value, const char* format) {
@@ -163,11 +129,17 @@ private:
         return text.data();
     }
     [[nodiscard]] std::string rate(std::uint64_t count) const {
-        const double perSecond = static_cast<double>(count) / seconds_;
+        const double perSecond = static_cast<double>(count) / seconds;
         return decimal(perSecond, perSecond < 10 ? "%.1f" : "%.0f");
     }
-    static std::string part(std::uint64_t taken, std::uint64_t all) {
-        return std::to_string(taken) + " of " + std::to_string(all);
+    [[nodiscard]] std::string percent(std::uint64_t nanoseconds) const {
+        return decimal(std::min(100.0, static_cast<double>(nanoseconds) / (1e7 * seconds)),
+                       "%.0f %%");
+    }
+    [[nodiscard]] std::string part(const char* used, const char* room,
+                                   std::string_view priority = {}) const {
+        return std::to_string(now.sum(used, priority)) + " of " +
+               std::to_string(now.sum(room, priority));
     }
     static std::string duration(std::uint64_t nanoseconds) {
         auto value = static_cast<double>(nanoseconds);
@@ -180,14 +152,6 @@ private:
         }
         return decimal(value, value < 10 ? "%.1f " : "%.0f ") + unit;
     }
-
-    const Snapshot& before_;
-    const Snapshot& now_;
-    const double seconds_;
-    const ObjectReadings none_{};
-    const ObjectReadings* object_ = nullptr;
-    const ObjectReadings* past_ = nullptr;
-    std::vector<Finding> findings_;
 };
 
 }  // namespace detail
@@ -196,8 +160,19 @@ private:
 /// messages, full queues, busy and late handlers, lost log records. An object that the earlier
 /// snapshot lacks is compared with zero. Returns nothing if no time has passed between the two.
 [[nodiscard]] inline std::vector<Finding> findings(const Snapshot& before, const Snapshot& now) {
-    return now.time > before.time ? detail::FindingSearch(before, now).run()
-                                  : std::vector<Finding>();
+    std::vector<Finding> findings;
+    const double seconds = std::chrono::duration<double>(now.time - before.time).count();
+    const ObjectReadings none{};
+    for (const ObjectReadings& object : now.objects) {
+        const auto past = std::find_if(before.objects.begin(), before.objects.end(),
+                                       [&](const auto& each) { return each.id == object.id; });
+        if (seconds > 0) {
+            detail::FindingSearch{past == before.objects.end() ? none : *past, object, seconds,
+                                  findings}
+                .run();
+        }
+    }
+    return findings;
 }
 
 }  // namespace sluice

@@ -9,14 +9,14 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/inspect/detail/perfetto_writer.hpp>
-#include <sluice/inspect/detail/type_name.hpp>
+#include <sluice/inspect/detail/texts.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -27,9 +27,97 @@
 #include <utility>
 #include <vector>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
 namespace sluice {
 
 namespace detail {
+
+/// Writes a file that does not exist yet, for its owner alone.
+inline bool writeNewFile(const std::string& path, std::string_view bytes) noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int number = ::open(path.c_str(), flags, 0600);
+    std::FILE* const file = number < 0 ? nullptr : ::fdopen(number, "wb");
+#else
+    std::FILE* const file = std::fopen(path.c_str(), "wbx");
+#endif
+    if (file == nullptr) {
+        return false;
+    }
+    const bool isWritten = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    return std::fclose(file) == 0 && isWritten;
+}
+
+inline std::uint64_t processId() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+    return static_cast<std::uint64_t>(::getpid());
+#else
+    return 1;
+#endif
+}
+
+struct TraceThread {
+    std::uint64_t id = 0;
+    std::string name;
+
+    static TraceThread current() {
+        TraceThread thread;
+#if defined(__linux__)
+        char name[16] = {};
+        (void)::prctl(PR_GET_NAME, name);
+        thread.name = name;
+        thread.id = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+#else
+        thread.id = StdPlatform::threadNumber();
+        thread.name = "thread " + std::to_string(thread.id);
+#endif
+        return thread;
+    }
+};
+
+/// A message of protobuf: its fields, one after the other.
+class ProtobufFields {
+public:
+    ProtobufFields& add(unsigned field, std::uint64_t number) {
+        addVarint(field << 3U);
+        addVarint(number);
+        return *this;
+    }
+    ProtobufFields& addFixed(unsigned field, std::uint64_t number) {
+        addVarint(field << 3U | 1U);
+        for (unsigned i = 0; i < 8; ++i) {
+            bytes.push_back(static_cast<char>(number >> (8 * i) & 0xFFU));
+        }
+        return *this;
+    }
+    ProtobufFields& add(unsigned field, std::string_view text) {
+        addVarint(field << 3U | 2U);
+        addVarint(text.size());
+        bytes += text;
+        return *this;
+    }
+    ProtobufFields& add(unsigned field, const ProtobufFields& message) {
+        return add(field, std::string_view(message.bytes));
+    }
+
+    std::string bytes;
+
+private:
+    void addVarint(std::uint64_t number) {
+        for (; number >= 0x80; number >>= 7U) {
+            bytes.push_back(static_cast<char>((number & 0x7FU) | 0x80U));
+        }
+        bytes.push_back(static_cast<char>(number));
+    }
+};
 
 /// Reads a clock of unknown rate, which may be ahead of earlier instructions: it is the processor's
 /// counter where a program can read it, because a system call's clock takes three times as long.
@@ -252,12 +340,9 @@ private:
 ///     ...
 ///     recorder.write("last.perfetto-trace");  // also in a callback of a Watchdog or observer
 ///
-/// The trace has a track for each thread, a slice for each handled message, an arrow from its
-/// publication, instants for publications, refusals and drops, and the depth of each bus. Each
-/// message has three events: published, handling begins, handling ends. Ids connect the three, so
-/// the traits need `ids`.
-///
-/// The recorder must outlive the buses, or stop(bus) and all calls that began before it.
+/// Each message has three events: published, handling begins, handling ends. Ids connect the three,
+/// so the traits need `ids`. The recorder must outlive the buses, or stop(bus) and all calls that
+/// began before it.
 ///
 /// Thread safety: any thread may call any member function. Signal handlers must not: they set a
 /// flag for a thread that calls write().
@@ -299,12 +384,15 @@ public:
         const std::int64_t now = steadyNow();
         const double rate = static_cast<double>(now - firstTime_) /
                             std::max(1.0, static_cast<double>(detail::traceTick() - firstTick_));
-        detail::PerfettoWriter writer;
+        Fields trace;
+        describe(trace, Fields().add(1, processTrack).add(3, Fields().add(1, detail::processId())));
         std::vector<Event> events;
         std::uint64_t track = 0;
         rings_->forEach([&](const detail::TraceThread& thread,
                             const std::vector<detail::TraceEvent>& ofThread) {
-            writer.addThread(++track, thread);
+            const Fields about =
+                Fields().add(1, detail::processId()).add(2, thread.id).add(5, thread.name);
+            describe(trace, Fields().add(1, ++track).add(2, thread.name).add(4, about));
             for (const detail::TraceEvent& each : ofThread) {
                 const auto ticks = static_cast<double>(each.tick - firstTick_);
                 const auto time = firstTime_ + static_cast<std::int64_t>(ticks * rate);
@@ -315,9 +403,8 @@ public:
         });
         std::stable_sort(events.begin(), events.end(),
                          [](const Event& a, const Event& b) { return a.time < b.time; });
-        const std::lock_guard guard(lock_);
-        write(writer, events);
-        return writer.take();
+        write(trace, events);
+        return std::move(trace.bytes);
     }
 
     /// Writes perfetto() to a new file of mode 0600. Returns false, with errno, if the file exists
@@ -328,54 +415,87 @@ public:
     }
 
 private:
+    using Fields = detail::ProtobufFields;
     struct Event {
         std::int64_t time;
         std::uint64_t track;
         detail::TraceEvent event;
     };
 
+    static constexpr std::uint64_t processTrack = std::uint64_t{1} << 48U;
+    static constexpr std::uint64_t firstCounter = std::uint64_t{1} << 32U;
+
     static std::size_t roundUp(std::size_t atLeast) {
         detail::requireAtMost("events of a flight recorder", atLeast, std::size_t{1} << 28U);
         return std::max<std::size_t>(roundUpToPowerOfTwo(atLeast), 2);
     }
     static std::int64_t steadyNow() noexcept {
-        const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
-        return time.count();
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::nanoseconds(now.time_since_epoch()).count();
     }
 
-    /// How the step changes the number of messages in the bus.
-    static int changeBy(TraceStep step) noexcept {
-        return step == TraceStep::published                            ? 1
-               : step == TraceStep::ends || step == TraceStep::dropped ? -1
-                                                                       : 0;
+    /// How an event changes the number of messages in the bus.
+    static int changeBy(const Event& each) noexcept {
+        static constexpr int changes[] = {1, 0, -1, 0, -1};
+        return changes[static_cast<std::size_t>(each.event.step())];
     }
 
-    void write(detail::PerfettoWriter& writer, const std::vector<Event>& events) const {
+    // Packets of perfetto/trace/perfetto_trace.proto, all of sequence 1.
+    static void describe(Fields& trace, const Fields& track) {
+        trace.add(1, Fields().add(10, 1U).add(60, track));
+    }
+    static void add(Fields& trace, std::int64_t time, const Fields& event) {
+        trace.add(1, Fields().add(8, static_cast<std::uint64_t>(time)).add(10, 1U).add(11, event));
+    }
+
+    void write(Fields& trace, const std::vector<Event>& events) const {
+        const std::lock_guard guard(lock_);
         // The smallest depths at the first event for which no depth is negative.
-        std::vector<std::int64_t> sums(sources_.size());
+        std::vector<std::int64_t> depths(sources_.size());
         std::vector<std::int64_t> least(sources_.size());
         for (const Event& each : events) {
             const std::size_t source = each.event.source();
-            sums[source] += changeBy(each.event.step());
-            least[source] = std::min(least[source], sums[source]);
+            depths[source] += changeBy(each);
+            least[source] = std::min(least[source], depths[source]);
         }
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            writer.addCounter(counterTrack(i), "depth of " + sources_[i].name);
-            sums[i] = -least[i];
+            describe(trace, Fields()
+                                .add(1, firstCounter + i)
+                                .add(2, "depth of " + sources_[i].name)
+                                .add(5, processTrack)
+                                .add(8, Fields()));
+            depths[i] = -least[i];
         }
         for (const Event& each : events) {
-            const detail::TraceEvent& event = each.event;
-            const detail::TraceSource& source = sources_[event.source()];
-            writer.add(each.time, each.track, event.step(), source.name, source.types[event.type()],
-                       toString(event.priority()), event.id(), event.flow());
-            if (const int change = changeBy(event.step()); change != 0) {
-                sums[event.source()] += change;
-                writer.count(each.time, counterTrack(event.source()), sums[event.source()]);
+            add(trace, each.time, fieldsOf(each));
+            const std::size_t source = each.event.source();
+            if (const int change = changeBy(each); change != 0) {
+                depths[source] += change;
+                add(trace, each.time,
+                    Fields()
+                        .add(9, 4U)
+                        .add(11, firstCounter + source)
+                        .add(30, static_cast<std::uint64_t>(depths[source])));
             }
         }
     }
-    static std::uint64_t counterTrack(std::size_t source) noexcept {
-        return (std::uint64_t{1} << 32U) + source;
+    [[nodiscard]] Fields fieldsOf(const Event& each) const {
+        static constexpr const char* before[] = {"publish ", "refused ", "dropped ", "", ""};
+        static constexpr std::uint64_t types[] = {3, 3, 3, 1, 2};  // instant, begin, end
+        const TraceStep step = each.event.step();
+        Fields fields;
+        fields.add(9, types[static_cast<std::size_t>(step)]).add(11, each.track);
+        if (step != TraceStep::ends) {
+            const detail::TraceSource& source = sources_[each.event.source()];
+            fields.add(22, source.name)
+                .add(23, before[static_cast<std::size_t>(step)] + source.types[each.event.type()])
+                .add(4, Fields().add(10, "priority").add(6, toString(each.event.priority())));
+            if (step != TraceStep::refused) {
+                fields.add(4, Fields().add(10, "id").add(3, each.event.id()))
+                    .addFixed(step == TraceStep::published ? 47 : 48, each.event.flow());
+            }
+        }
+        return fields;
     }
 
     detail::TraceRings* const rings_;

@@ -4,8 +4,7 @@
 #include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/inspect/detail/families.hpp>
-#include <sluice/inspect/detail/type_name.hpp>
+#include <sluice/inspect/detail/texts.hpp>
 #include <sluice/inspect/snapshot.hpp>
 
 #include <algorithm>
@@ -36,59 +35,64 @@ class Watchdog;
 
 namespace detail {
 
-template <class Object>
-using StatisticsOf = decltype(std::declval<const Object&>().statistics());
-
-template <template <class> class Expression, class T, class = void>
-inline constexpr bool has = false;
-template <template <class> class Expression, class T>
-inline constexpr bool has<Expression, T, std::void_t<Expression<T>>> = true;
-
-template <class T>
-using InUse = decltype(std::declval<StatisticsOf<T>>().inUse);
-template <class T>
-using Blocks = decltype(std::declval<StatisticsOf<T>>().blocks);
-template <class T>
-using Enqueued = decltype(std::declval<StatisticsOf<T>>().enqueued);
-template <class T>
-using Logged = decltype(std::declval<StatisticsOf<T>>().logged);
-template <class T>
-using ForEach = decltype(std::declval<StatisticsOf<T>>().forEach(
-    std::declval<void (*)(const char*, std::uint64_t)>()));
-template <class T>
-using Dropped = decltype(std::declval<const T&>().dropped());
-template <class T>
-using Room = decltype(std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
+inline std::uint64_t nanosecondsOf(std::chrono::nanoseconds time) noexcept {
+    return static_cast<std::uint64_t>(time.count());
+}
 
 template <std::size_t Count>
 void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
              const std::vector<std::string_view>& types) {
-    using namespace families;
+    constexpr Priority priorities[] = {Priority::low, Priority::medium, Priority::high};
     for (std::size_t type = 0; type != Count; ++type) {
-        for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
+        for (const Priority each : priorities) {
             const MessageCounts& counts = statistics.of(type, each);
-            const std::string name(types[type]);
-            const char* const priority = toString(each);
-            out.add(busPublished, counts.published, name, priority);
-            out.add(busRejected, counts.full, name, priority, "full");
-            out.add(busRejected, counts.closed, name, priority, "closed");
-            out.add(busDropped, counts.dropped, name, priority);
-            out.add(busDelivered, counts.delivered, name, priority);
-            out.add(busUnhandled, counts.unhandled, name, priority);
-            out.add(busDiscarded, counts.discarded, name, priority);
-            out.add(busExpired, counts.expired, name, priority);
-            out.add(busFailures, counts.failed, name, priority);
+            const auto add = [&](const char* metric, const char* help, std::uint64_t count,
+                                 const char* reason = "") {
+                out.counter(metric, help, count, std::string(types[type]), toString(each), reason);
+            };
+            add("sluice_bus_published", "Messages that were accepted and have left the bus.",
+                counts.published);
+            add("sluice_bus_rejected", "Messages that were not accepted.", counts.full, "full");
+            add("sluice_bus_rejected", "Messages that were not accepted.", counts.closed, "closed");
+            add("sluice_bus_dropped", "Accepted messages that made room for later ones.",
+                counts.dropped);
+            add("sluice_bus_delivered", "Accepted messages that went to their handlers.",
+                counts.delivered);
+            add("sluice_bus_unhandled", "Accepted messages that no handler took.",
+                counts.unhandled);
+            add("sluice_bus_discarded", "Accepted messages that were thrown away.",
+                counts.discarded);
+            add("sluice_bus_expired", "Accepted messages whose time was over.", counts.expired);
+            add("sluice_bus_handler_failures", "Calls of handlers that threw.", counts.failed);
         }
     }
-    for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
-        const char* const priority = toString(each);
-        const auto index = static_cast<std::size_t>(each);
-        out.add(busQueued, statistics.queued[index], {}, priority);
-        out.addSummary(busTime, statistics.times[index].count, statistics.times[index].sum,
-                       priority);
-        out.add(busLongestTime, statistics.times[index].max, priority);
+    for (const Priority each : priorities) {
+        const QueueTimes& times = statistics.times[indexOf(each)];
+        out.gauge("sluice_bus_queued", "Messages in the bus.", statistics.queued[indexOf(each)], {},
+                  toString(each));
+        out.counter("sluice_bus_queue_time_seconds", "How long messages were in the bus.",
+                    nanosecondsOf(times.sum), {}, toString(each));
+        out.counter("sluice_bus_timed", "Messages whose time in the bus was measured.", times.count,
+                    {}, toString(each));
+        out.gauge("sluice_bus_longest_queue_time_seconds",
+                  "The longest that a message was in the bus.", nanosecondsOf(times.max), {},
+                  toString(each));
     }
-    out.add(busHighWater, statistics.highWater);
+    out.gauge("sluice_bus_high_water", "The most messages that were in the bus at once.",
+              statistics.highWater);
+}
+
+inline void readQueue(ObjectReadings& out, std::size_t length, std::size_t room) {
+    out.gauge("sluice_queue_length", "Messages in the queue.", length);
+    if (room != unlimited) {
+        out.gauge("sluice_queue_room", "The most messages that may be in the queue.", room);
+    }
+}
+inline void readPool(ObjectReadings& out, std::uint64_t blocks, std::uint64_t used,
+                     std::uint64_t exhausted) {
+    out.gauge("sluice_pool_blocks", "Blocks of the pool, used or free.", blocks);
+    out.gauge("sluice_pool_used", "Blocks in use.", used);
+    out.counter("sluice_pool_exhausted", "Allocations that found no block.", exhausted);
 }
 
 /// Reads a bus, or the mailbox of an active object.
@@ -99,21 +103,28 @@ void readMailbox(ObjectReadings& out, const Object& object) {
         readBus(out, object.statistics(), namesOf(static_cast<const List*>(nullptr)));
         for (const Priority each : {Priority::low, Priority::medium, Priority::high}) {
             if (Traits::priorities || each == Priority::medium) {
-                out.add(families::busRoom, BusType::roomOf(each), {}, toString(each));
+                out.gauge("sluice_bus_room", "The most messages that a priority may have.",
+                          BusType::roomOf(each), {}, toString(each));
             }
         }
     } else {
-        out.add(families::queueLength, object.sizeApprox());
-        out.add(families::queueRoom, BusType::capacity());
+        readQueue(out, object.sizeApprox(), BusType::capacity());
     }
 }
 
+/// Reads what active and pooled objects have. The times are 0 without Traits::handlerTimes.
 template <class Object>
-void readTimes(ObjectReadings& out, const Object& object) {
+void readHandlers(ObjectReadings& out, const Object& object, std::uint64_t failures,
+                  std::uint64_t restarts) {
     const auto times = object.handlerTimes();
-    out.add(families::objectHandled, times.handled);
-    out.add(families::objectBusy, times.inHandlers);
-    out.add(families::objectLongest, times.longestHandler);
+    out.counter("sluice_object_handled", "Handlers that have run, also for timers.", times.handled);
+    out.counter("sluice_object_timers", "Timers that have fired.", object.firedTimers());
+    out.counter("sluice_object_handler_seconds", "How long handlers have run.",
+                nanosecondsOf(times.inHandlers));
+    out.gauge("sluice_object_longest_handler_seconds", "The longest run of a handler.",
+              nanosecondsOf(times.longestHandler));
+    out.counter("sluice_object_handler_failures", "Calls of handlers that threw.", failures);
+    out.counter("sluice_object_restarts", "Restarts after a failure.", restarts);
 }
 
 // read(out, object, &object) reads an object by its class or base. The last one takes any other
@@ -127,81 +138,108 @@ template <class Object, class Derived, class List, class Traits>
 void read(ObjectReadings& out, const Object& /*object*/,
           const ActiveObject<Derived, List, Traits>* base) {
     readMailbox<List, Traits>(out, *base);
-    readTimes(out, *base);
-    out.add(families::objectFailures, base->failures());
-    out.add(families::objectRestarts, base->restarts());
+    readHandlers(out, *base, base->failures(), base->restarts());
 }
 template <class Object, class Derived, class List, class Traits>
 void read(ObjectReadings& out, const Object& /*object*/,
           const PooledObject<Derived, List, Traits>* base) {
-    using namespace families;
-    readTimes(out, *base);
     const auto statistics = base->statistics();
-    out.add(objectFailures, statistics.failed);
-    out.add(objectRestarts, statistics.restarts);
-    out.add(objectDiscarded, statistics.discarded);
-    out.add(objectRejected, statistics.full, {}, {}, "full");
-    out.add(objectRejected, statistics.closed, {}, {}, "closed");
-    out.add(objectQueued, base->sizeApprox());
-    out.add(objectRoom, base->capacity());
+    readHandlers(out, *base, statistics.failed, statistics.restarts);
+    out.counter("sluice_object_discarded", "Accepted messages that were thrown away.",
+                statistics.discarded);
+    out.counter("sluice_object_rejected", "Messages that were not accepted.", statistics.full, {},
+                {}, "full");
+    out.counter("sluice_object_rejected", "Messages that were not accepted.", statistics.closed, {},
+                {}, "closed");
+    out.gauge("sluice_object_queued", "Messages that wait for the object.", base->sizeApprox());
+    out.gauge("sluice_object_room", "The most messages that may wait for the object.",
+              base->capacity());
 }
 template <class Object>
 void read(ObjectReadings& out, const Object& object, const Watchdog* /*base*/) {
-    out.add(families::watchdogLate, object.lateCount(), object.lateName());
-    out.add(families::watchdogReports, object.reportCount());
+    out.gauge("sluice_watchdog_late", "Handlers that run for longer than the limit now.",
+              object.lateCount(), object.lateName());
+    out.counter("sluice_watchdog_reports", "Handlers that ran for longer than the limit.",
+                object.reportCount());
 }
 template <class Object>
 void read(ObjectReadings& out, const Object& object, const Executor* /*base*/) {
     const auto messages = object.messageStatistics();
-    out.add(families::executorObjects, object.objectCount());
-    out.add(families::poolSize, messages.blocks);
-    out.add(families::poolUsed, messages.inUse);
-    out.add(families::poolExhausted, messages.exhausted);
+    out.gauge("sluice_executor_objects", "Objects that have started and not ended.",
+              object.objectCount());
+    readPool(out, messages.blocks, messages.inUse, messages.exhausted);
 }
+
+// readStatistics() reads statistics by a member that only they have.
+
+template <class Statistics>
+auto readStatistics(ObjectReadings& out, const Statistics& pool) -> decltype(void(pool.blocks)) {
+    readPool(out, pool.blocks, pool.inUse, pool.exhausted);
+}
+template <class Statistics>
+auto readStatistics(ObjectReadings& out, const Statistics& pool) -> decltype(void(pool.buffers)) {
+    readPool(out, pool.buffers, pool.inUse, pool.exhausted);
+}
+template <class Statistics>
+auto readStatistics(ObjectReadings& out, const Statistics& events)
+    -> decltype(void(events.enqueued)) {
+    out.counter("sluice_events_enqueued", "Accepted events.", events.enqueued);
+    out.counter("sluice_events_rejected", "Events that were not accepted.", events.rejected);
+    out.counter("sluice_events_discarded", "Accepted events that were thrown away.",
+                events.discarded);
+    out.counter("sluice_events_processed", "Events that went to their listeners.",
+                events.processed);
+    out.gauge("sluice_events_queued", "Events that wait.", events.queued);
+    out.gauge("sluice_events_high_water", "The most events that waited at once.", events.highWater);
+}
+template <class Statistics>
+auto readStatistics(ObjectReadings& out, const Statistics& log) -> decltype(void(log.logged)) {
+    out.counter("sluice_log_logged", "Accepted records.", log.logged);
+    out.counter("sluice_log_written", "Records that all sinks accepted.", log.written);
+    out.counter("sluice_log_rejected", "Records that were not accepted.", log.rejected);
+    out.counter("sluice_log_dropped", "Accepted records that made room for later ones.",
+                log.dropped);
+    out.counter("sluice_log_lost_in_sinks", "Records whose sink or formatter threw.",
+                log.lost_in_sinks);
+    out.counter("sluice_log_stalls", "Log calls that were preempted and delayed the output.",
+                log.stalls);
+    out.gauge("sluice_log_queued", "Accepted records that are not yet written.", log.messages);
+    out.gauge("sluice_log_queued_bytes", "Bytes of these records.", log.bytes);
+}
+template <class Statistics>
+auto readStatistics(ObjectReadings& out, const Statistics& bridge)
+    -> decltype(bridge.forEach(std::declval<void (*)(const char*, std::uint64_t)>())) {
+    bridge.forEach([&out](const char* name, std::uint64_t value) {
+        out.gauge("sluice_bridge_count", "A number of the bridge, which the type names.", value,
+                  name);
+    });
+}
+
+template <template <class> class Expression, class T, class = void>
+inline constexpr bool has = false;
+template <template <class> class Expression, class T>
+inline constexpr bool has<Expression, T, std::void_t<Expression<T>>> = true;
+template <class T>
+using Read = decltype(readStatistics(std::declval<ObjectReadings&>(),
+                                     std::declval<const T&>().statistics()));
+template <class T>
+using Dropped = decltype(std::declval<const T&>().dropped());
+template <class T>
+using Room = decltype(std::declval<const T&>().sizeApprox() < std::declval<const T&>().capacity());
+
 template <class Object>
 void read(ObjectReadings& out, const Object& object, const void* /*base*/) {
-    using namespace families;
-    if constexpr (has<InUse, Object>) {
-        const auto statistics = object.statistics();
-        if constexpr (has<Blocks, Object>) {
-            out.add(poolSize, statistics.blocks);
-        } else {
-            out.add(poolSize, statistics.buffers);
-        }
-        out.add(poolUsed, statistics.inUse);
-        out.add(poolExhausted, statistics.exhausted);
-    } else if constexpr (has<Enqueued, Object>) {
-        const auto statistics = object.statistics();
-        out.add(eventsEnqueued, statistics.enqueued);
-        out.add(eventsRejected, statistics.rejected);
-        out.add(eventsDiscarded, statistics.discarded);
-        out.add(eventsProcessed, statistics.processed);
-        out.add(eventsQueued, statistics.queued);
-        out.add(eventsHighWater, statistics.highWater);
-    } else if constexpr (has<Logged, Object>) {
-        const auto statistics = object.statistics();
-        out.add(logLogged, statistics.logged);
-        out.add(logWritten, statistics.written);
-        out.add(logRejected, statistics.rejected);
-        out.add(logDropped, statistics.dropped);
-        out.add(logLost, statistics.lost_in_sinks);
-        out.add(logStalls, statistics.stalls);
-        out.add(logQueued, statistics.messages);
-        out.add(logBytes, statistics.bytes);
-    } else if constexpr (has<ForEach, Object>) {
-        object.statistics().forEach(
-            [&out](const char* name, std::uint64_t value) { out.add(bridgeCount, value, name); });
+    if constexpr (has<Read, Object>) {
+        readStatistics(out, object.statistics());
     } else {
         static_assert(has<Room, Object>,
                       "an Inspector watches a bus, active object, queue, event queue, pool, "
                       "executor, log back end, watchdog or bridge; for anything else, pass a "
                       "function that adds the numbers");
-        out.add(queueLength, object.sizeApprox());
-        if (object.capacity() != unlimited) {
-            out.add(queueRoom, object.capacity());
-        }
+        readQueue(out, object.sizeApprox(), object.capacity());
         if constexpr (has<Dropped, Object>) {
-            out.add(queueDropped, object.dropped());
+            out.counter("sluice_queue_dropped", "Messages that made room for later ones.",
+                        object.dropped());
         }
     }
 }
@@ -252,39 +290,15 @@ public:
     /// may outlive the inspector.
     class [[nodiscard]] Watch {
     public:
-        Watch() = default;
-        Watch(Watch&&) noexcept = default;
-        Watch& operator=(Watch&& other) noexcept {
-            end();
-            state_ = std::move(other.state_);
-            id_ = other.id_;
-            return *this;
-        }
-        ~Watch() { end(); }
-
         /// Waits for a running snapshot, and removes the object. Idempotent.
-        void end() noexcept {
-            if (const auto state = std::move(state_)) {
-                const std::lock_guard lock(state->mutex);
-                auto& sources = state->sources;
-                sources.erase(std::remove_if(sources.begin(), sources.end(),
-                                             [this](const Source& each) { return each.id == id_; }),
-                              sources.end());
-            }
-        }
+        void end() noexcept { source_ = nullptr; }
 
     private:
         friend class Inspector;
-        Watch(std::shared_ptr<State> state, std::uint64_t id) noexcept
-            : state_(std::move(state)), id_(id) {}
-
-        std::shared_ptr<State> state_;
-        std::uint64_t id_ = 0;
+        std::shared_ptr<void> source_;  ///< empty; its deleter removes the object
     };
 
-    /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`. A
-    /// snapshot points to constants of the code that calls watch(), so the program, and not a
-    /// plugin that is unloaded later, watches the plugin's objects.
+    /// Watches an object. A name that is taken gets a number: the second `work` is `work 2`.
     template <class Object>
     Watch watch(const std::string& name, const Object& object) {
         return add(name, detail::readerOf(object));
@@ -311,9 +325,10 @@ public:
         for (Source& source : state_->sources) {
             auto& out = result.objects.emplace_back(ObjectReadings{source.id, source.name, {}});
             source.failures +=
-                detail::resultOrDefault([&] { return source.read(out), true; }) ? 0 : 1;
+                detail::resultOrDefault([&] { return source.read(out), true; }) ? 0U : 1U;
             if (source.failures != 0) {
-                out.add(detail::families::readFailures, source.failures);
+                out.counter("sluice_object_read_failures", "Readings of the object that threw.",
+                            source.failures);
             }
         }
         return result;
@@ -321,7 +336,7 @@ public:
 
 private:
     Watch add(const std::string& name, std::function<void(ObjectReadings&)> read) {
-        const std::lock_guard lock(state_->mutex);
+        std::unique_lock lock(state_->mutex);
         auto& sources = state_->sources;
         std::string unique = name;
         for (std::size_t number = 2;
@@ -330,8 +345,16 @@ private:
              ++number) {
             unique = name + " " + std::to_string(number);
         }
-        sources.push_back({++state_->lastId, std::move(unique), std::move(read)});
-        return Watch(state_, state_->lastId);
+        const std::uint64_t id = ++state_->lastId;
+        sources.push_back({id, std::move(unique), std::move(read)});
+        lock.unlock();  // because reset() removes the object if it throws
+        Watch watch;
+        watch.source_.reset(static_cast<void*>(nullptr), [id, state = state_](void*) {
+            const std::lock_guard guard(state->mutex);
+            state->sources.erase(std::find_if(state->sources.begin(), state->sources.end(),
+                                              [id](const Source& each) { return each.id == id; }));
+        });
+        return watch;
     }
 
     const std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,25 +10,21 @@
 
 namespace sluice {
 
-/// A family of numbers, which the samples of all objects share. Define it as a constant, because a
-/// reading points to it.
-struct MetricFamily {
-    enum class Kind : unsigned char { counter, gauge, summary };
-
-    std::string_view name;   ///< as in Prometheus; without `_total`, which a counter gets in a text
-    std::string_view label;  ///< the label that has the object's name
-    Kind kind;
-    bool isTime;  ///< the values are nanoseconds; a text shows seconds, and the name ends with it
-    std::string_view help;
-};
-
-/// One number of an object.
+/// One number of an object. It owns its texts: a plugin that added it may be unloaded.
 struct Reading {
-    const MetricFamily* family;
+    std::string metric;  ///< the name in Prometheus, but without the `_total` of a counter
+    std::string help;    ///< a sentence, the same in all readings of a metric
+    bool isCounter;      ///< false: a gauge
     std::uint64_t value;
     std::string type;      ///< of the messages; empty if the number belongs to no type
     std::string priority;  ///< empty if the number belongs to no priority
-    std::string reason;    ///< of a refusal; "count" or "sum" in a summary
+    std::string reason;    ///< of a refusal
+
+    /// Whether the value is in nanoseconds. A text shows seconds.
+    [[nodiscard]] bool isTime() const noexcept {
+        constexpr std::size_t size = 8;
+        return metric.size() > size && metric.compare(metric.size() - size, size, "_seconds") == 0;
+    }
 };
 
 /// The readings of one object at one moment.
@@ -38,34 +33,28 @@ struct ObjectReadings {
     std::string name;
     std::vector<Reading> readings;
 
-    /// Adds a number.
-    void add(const MetricFamily& family, std::uint64_t value, std::string type = {},
-             std::string priority = {}, std::string reason = {}) {
-        readings.push_back(
-            {&family, value, std::move(type), std::move(priority), std::move(reason)});
+    /// Adds a number that only grows. A metric whose name ends with `_seconds` has nanoseconds.
+    void counter(std::string metric, std::string help, std::uint64_t value, std::string type = {},
+                 std::string priority = {}, std::string reason = {}) {
+        readings.push_back({std::move(metric), std::move(help), true, value, std::move(type),
+                            std::move(priority), std::move(reason)});
     }
-    void add(const MetricFamily& family, std::chrono::nanoseconds value,
-             const std::string& priority = {}) {
-        add(family, static_cast<std::uint64_t>(value.count()), {}, priority);
-    }
-    void addSummary(const MetricFamily& family, std::uint64_t count, std::chrono::nanoseconds sum,
-                    const std::string& priority = {}) {
-        add(family, count, {}, priority, "count");
-        add(family, static_cast<std::uint64_t>(sum.count()), {}, priority, "sum");
+    /// Adds a number that may shrink.
+    void gauge(std::string metric, std::string help, std::uint64_t value, std::string type = {},
+               std::string priority = {}, std::string reason = {}) {
+        readings.push_back({std::move(metric), std::move(help), false, value, std::move(type),
+                            std::move(priority), std::move(reason)});
     }
 
-    [[nodiscard]] bool has(const MetricFamily& family) const noexcept {
-        return std::any_of(readings.begin(), readings.end(),
-                           [&](const Reading& each) { return each.family->name == family.name; });
-    }
-    /// The sum of a family's readings with this priority and reason; empty: with any.
-    [[nodiscard]] std::uint64_t sum(const MetricFamily& family, std::string_view priority = {},
-                                    std::string_view reason = {}) const noexcept {
+    /// The sum of a metric's readings with these labels; empty: with any.
+    [[nodiscard]] std::uint64_t sum(std::string_view metric, std::string_view priority = {},
+                                    std::string_view reason = {},
+                                    std::string_view type = {}) const noexcept {
         std::uint64_t sum = 0;
         for (const Reading& each : readings) {
-            const bool isMeant = each.family->name == family.name &&
-                                 (priority.empty() || each.priority == priority) &&
-                                 (reason.empty() || each.reason == reason);
+            const bool isMeant =
+                each.metric == metric && (priority.empty() || each.priority == priority) &&
+                (reason.empty() || each.reason == reason) && (type.empty() || each.type == type);
             sum += isMeant ? each.value : 0;
         }
         return sum;
@@ -84,13 +73,6 @@ struct Snapshot {
     std::chrono::steady_clock::time_point time;
     std::vector<ObjectReadings> objects;
     std::vector<Flow> flows;
-
-    /// Returns null if there is no object with this id.
-    [[nodiscard]] const ObjectReadings* find(std::uint64_t id) const noexcept {
-        const auto found = std::find_if(objects.begin(), objects.end(),
-                                        [id](const ObjectReadings& each) { return each.id == id; });
-        return found == objects.end() ? nullptr : &*found;
-    }
 };
 
 }  // namespace sluice

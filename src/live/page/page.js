@@ -80,7 +80,8 @@ class Watched {
         for (const [family, kind] of [
             ["sluice_object_handled", "active object"], ["sluice_bus_published", "bus"], ["sluice_queue_length", "queue"],
             ["sluice_events_enqueued", "event queue"], ["sluice_executor_objects", "executor"], ["sluice_pool_used", "pool"],
-            ["sluice_log_logged", "log"], ["sluice_watchdog_late", "watchdog"], ["sluice_bridge_count", "bridge"]]) {
+            ["sluice_log_logged", "log"], ["sluice_watchdog_late", "watchdog"], ["sluice_bridge_count", "bridge"],
+            ["sluice_thread_cpu_seconds", "threads"]]) {
             if (this.has(family)) return kind;
         }
         return "numbers";
@@ -115,9 +116,8 @@ class Watched {
         return [];
     }
     wait(priority) {
-        const labels = (reason) => ({priority, reason});
-        const count = this.rate("sluice_bus_queue_time_seconds", labels("count"));
-        return count ? this.rate("sluice_bus_queue_time_seconds", labels("sum")) / count / 1e9 : null;
+        const count = this.rate("sluice_bus_timed", {priority});
+        return count ? this.rate("sluice_bus_queue_time_seconds", {priority}) / count / 1e9 : null;
     }
     busy() {
         const busy = this.rate("sluice_object_handler_seconds");
@@ -126,7 +126,7 @@ class Watched {
 
     /** Adds a point to the charts of this object. */
     remember(time) {
-        const points = {rates: {}, depth: {}, trouble: {}, wait: {}};
+        const points = {rates: {}, depth: {}, trouble: {}, wait: {}, cpu: {}};
         const [accepted, done] = this.counts("rate");
         if (this.has("sluice_bus_published")) {
             for (const type of this.types().slice(0, SERIES_COLOURS)) {
@@ -143,6 +143,9 @@ class Watched {
             if (accepted !== null) points.rates.accepted = accepted;
             if (done !== null) points.rates.done = done;
             if (this.counts("total")[2] !== null) points.trouble.refused = this.counts("rate")[2];
+        }
+        for (const [family, , type] of this.now.slice(0, 2 * SERIES_COLOURS)) {
+            if (family === "sluice_thread_cpu_seconds") points.cpu[type] = this.rate(family, {type}) / 1e7;
         }
         for (const [label, used, room] of this.fills()) {
             points.depth[label || "waiting"] = used;
@@ -344,7 +347,8 @@ function showGraph() {
 // ---- Charts
 
 const CHARTS = [["rates", "Messages per second", brief], ["depth", "Waiting, against the room", brief],
-    ["trouble", "Refused, dropped, expired, failed per second", brief], ["wait", "Mean time in the bus", duration]];
+    ["trouble", "Refused, dropped, expired, failed per second", brief], ["wait", "Mean time in the bus", duration],
+    ["cpu", "Processor time in percent", brief]];
 let plots = [];
 let plotted = "";
 let wasLive = false;
@@ -446,10 +450,9 @@ function showTables() {
     fillRows(byId("readings"), watched.now.filter(([, value]) => value !== 0).map(([family, value, type, priority, reason]) => {
         const {time, counts} = snapshot.families[family];
         const before = watched.past.get([family, type, priority, reason].join("\0"));
-        const isTime = time && reason !== "count";
         const rate = counts && before !== undefined && watched.seconds ? (value - before) / watched.seconds : null;
-        return [[family], [[type, priority, reason].filter(Boolean).join(", ")], [isTime ? duration(value / 1e9) : exact(value)],
-            [rate === null ? "" : isTime ? duration(rate / 1e9) : brief(rate)]];
+        return [[family], [[type, priority, reason].filter(Boolean).join(", ")], [time ? duration(value / 1e9) : exact(value)],
+            [rate === null ? "" : time ? duration(rate / 1e9) : brief(rate)]];
     }));
 }
 

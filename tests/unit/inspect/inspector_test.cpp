@@ -11,6 +11,7 @@
 #include <sluice/event/event_queue.hpp>
 #include <sluice/inspect/findings.hpp>
 #include <sluice/inspect/inspector.hpp>
+#include <sluice/inspect/threads.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/queue/blocking_queue.hpp>
@@ -29,7 +30,6 @@ namespace {
 
 using namespace test;
 using namespace std::chrono_literals;
-namespace families = detail::families;
 
 /// The readings of an object that alone is watched.
 template <class Object>
@@ -56,13 +56,13 @@ TEST(InspectorTest, ReadsABus) {
     (void)bus.processWith(overload([](const Alarm&) {}, [](const auto&) {}), 3);
     const ObjectReadings readings = readingsOf(bus);
     const auto statistics = bus.statistics();
-    EXPECT_EQ(readings.sum(families::busQueued, "low"), 4U);
-    EXPECT_EQ(readings.sum(families::busPublished, "low"), 2U);
-    EXPECT_EQ(readings.sum(families::busRejected, "low", "full"), 1U);
-    EXPECT_EQ(readings.sum(families::busDelivered), 3U);
-    EXPECT_EQ(readings.sum(families::busRoom, "low"), bus.roomOf(Priority::low));
-    EXPECT_EQ(readings.sum(families::busTime, "high", "count"), statistics.times[2].count);
-    EXPECT_EQ(readings.sum(families::busHighWater), statistics.highWater);
+    EXPECT_EQ(readings.sum("sluice_bus_queued", "low"), 4U);
+    EXPECT_EQ(readings.sum("sluice_bus_published", "low"), 2U);
+    EXPECT_EQ(readings.sum("sluice_bus_rejected", "low", "full"), 1U);
+    EXPECT_EQ(readings.sum("sluice_bus_delivered"), 3U);
+    EXPECT_EQ(readings.sum("sluice_bus_room", "low"), bus.roomOf(Priority::low));
+    EXPECT_EQ(readings.sum("sluice_bus_timed", "high"), statistics.times[2].count);
+    EXPECT_EQ(readings.sum("sluice_bus_high_water"), statistics.highWater);
     EXPECT_EQ(readings.readings.front().type, "Sample");
 }
 
@@ -73,8 +73,8 @@ TEST(InspectorTest, ABusWithoutStatisticsIsAQueue) {
     Bus<Messages<Sample>, Bare> bus;
     (void)bus.publish(Sample{});
     const ObjectReadings readings = readingsOf(bus);
-    EXPECT_EQ(readings.sum(families::queueLength), 1U);
-    EXPECT_EQ(readings.sum(families::queueRoom), bus.capacity());
+    EXPECT_EQ(readings.sum("sluice_queue_length"), 1U);
+    EXPECT_EQ(readings.sum("sluice_queue_room"), bus.capacity());
 }
 
 namespace one {
@@ -101,18 +101,18 @@ TYPED_TEST(InspectedQueueTest, HasItsLengthAndRoom) {
     (void)queue.tryPush(1);
     (void)queue.tryPush(2);
     const ObjectReadings readings = readingsOf(queue);
-    EXPECT_EQ(readings.sum(families::queueLength), 2U);
-    EXPECT_EQ(readings.sum(families::queueRoom), queue.capacity());
-    EXPECT_EQ(readings.has(families::queueDropped),
-              (std::is_same_v<TypeParam, OverwriteRing<int, 8>>));
+    EXPECT_EQ(readings.sum("sluice_queue_length"), 2U);
+    EXPECT_EQ(readings.sum("sluice_queue_room"), queue.capacity());
+    EXPECT_EQ(readings.readings.size(),
+              (std::is_same_v<TypeParam, OverwriteRing<int, 8>>) ? 3U : 2U);
 }
 
 TEST(InspectorTest, ReadsLanesAndQueuesOfSegments) {
     MpscLanes<int> lanes(8);
     SegmentQueue<int> segments;
     (void)segments.tryPush(1);
-    EXPECT_EQ(readingsOf(lanes).sum(families::queueLength), 0U);
-    EXPECT_EQ(readingsOf(segments).sum(families::queueLength), 1U);
+    EXPECT_EQ(readingsOf(lanes).sum("sluice_queue_length"), 0U);
+    EXPECT_EQ(readingsOf(segments).sum("sluice_queue_length"), 1U);
 }
 
 TEST(InspectorTest, ReadsAnEventQueue) {
@@ -121,9 +121,9 @@ TEST(InspectorTest, ReadsAnEventQueue) {
     queue.enqueue(2);
     (void)queue.processOne();
     const ObjectReadings readings = readingsOf(queue);
-    EXPECT_EQ(readings.sum(families::eventsEnqueued), 2U);
-    EXPECT_EQ(readings.sum(families::eventsProcessed), 1U);
-    EXPECT_EQ(readings.sum(families::eventsQueued), 1U);
+    EXPECT_EQ(readings.sum("sluice_events_enqueued"), 2U);
+    EXPECT_EQ(readings.sum("sluice_events_processed"), 1U);
+    EXPECT_EQ(readings.sum("sluice_events_queued"), 1U);
 }
 
 TEST(InspectorTest, ReadsPools) {
@@ -133,13 +133,16 @@ TEST(InspectorTest, ReadsPools) {
     options.isExact = true;
     BlockPool pool(options);
     void* const block = pool.tryAllocate();
-    EXPECT_EQ(readingsOf(pool).sum(families::poolUsed), 1U);
-    EXPECT_EQ(readingsOf(pool).sum(families::poolSize), 4U);
+    EXPECT_EQ(readingsOf(pool).sum("sluice_pool_used"), 1U);
+    EXPECT_EQ(readingsOf(pool).sum("sluice_pool_blocks"), 4U);
     pool.deallocate(block);
 }
 
 struct Work {};
-class Active : public ActiveObject<Active, Messages<Work>> {
+struct Timed : ActorTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+class Active : public ActiveObject<Active, Messages<Work>, Timed> {
 public:
     void handle(const Work& /*work*/) {}
 };
@@ -152,16 +155,20 @@ TEST(InspectorTest, ReadsObjectsAndTheirExecutor) {
     Running<Active> active;
     ThreadPool pool(1);
     Running<Pooled> pooled(pool);
-    EXPECT_EQ(readingsOf(pool).sum(families::executorObjects), 1U);
+    EXPECT_EQ(readingsOf(pool).sum("sluice_executor_objects"), 1U);
+    const Timer timer = active.postAfter(0ms, Work{});
+    EXPECT_TRUE(static_cast<bool>(timer));
+    awaitThat([&] { return active.firedTimers() == 1; });
     (void)active.post(Work{});
     (void)pooled.post(Work{});
     const auto late = std::chrono::steady_clock::now() + 1min;
     EXPECT_TRUE(active.stopAfterDrain(late));
     EXPECT_TRUE(pooled.stopAfterDrain(late));
-    EXPECT_EQ(readingsOf(active).sum(families::objectHandled), 1U);
-    EXPECT_EQ(readingsOf(active).sum(families::busDelivered), 1U);
-    EXPECT_EQ(readingsOf(pooled).sum(families::objectHandled), 1U);
-    EXPECT_EQ(readingsOf(pooled).sum(families::objectRoom), pooled.capacity());
+    EXPECT_EQ(readingsOf(active).sum("sluice_object_handled"), 2U);
+    EXPECT_EQ(readingsOf(active).sum("sluice_object_timers"), 1U);
+    EXPECT_EQ(readingsOf(active).sum("sluice_bus_delivered"), 1U);
+    EXPECT_EQ(readingsOf(pooled).sum("sluice_object_handled"), 1U);
+    EXPECT_EQ(readingsOf(pooled).sum("sluice_object_room"), pooled.capacity());
 }
 
 struct Bridge {
@@ -177,25 +184,24 @@ struct Bridge {
 TEST(InspectorTest, ReadsBridgesAndFunctions) {
     const ObjectReadings bridge = readingsOf(Bridge{});
     EXPECT_EQ(bridge.readings.at(0).type, "sent");
-    static constexpr MetricFamily heat{"heat", "stove", MetricFamily::Kind::gauge, false, "Heat."};
     Inspector inspector;
-    const auto watch = inspector.watch("stove", [](ObjectReadings& out) { out.add(heat, 42); });
-    EXPECT_EQ(inspector.snapshot().objects.at(0).sum(heat), 42U);
+    const auto watch =
+        inspector.watch("stove", [](ObjectReadings& out) { out.gauge("heat", "Heat.", 42); });
+    EXPECT_EQ(inspector.snapshot().objects.at(0).sum("heat"), 42U);
 }
 
 #if defined(__cpp_exceptions)
 TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
-    static constexpr MetricFamily heat{"heat", "stove", MetricFamily::Kind::gauge, false, "Heat."};
     Inspector inspector;
     bool isHot = true;
     const auto watch = inspector.watch("stove", [&](ObjectReadings& out) {
-        out.add(heat, 42);
+        out.gauge("heat", "Heat.", 42);
         if (isHot) {
             throw std::runtime_error("too hot");
         }
     });
     const Snapshot first = inspector.snapshot();
-    EXPECT_EQ(first.objects.at(0).sum(families::readFailures), 1U);
+    EXPECT_EQ(first.objects.at(0).sum("sluice_object_read_failures"), 1U);
     Snapshot second = inspector.snapshot();
     second.time = first.time + 1s;
     const std::vector<Finding> found = findings(first, second);
@@ -203,18 +209,20 @@ TEST(InspectorTest, AFunctionThatThrowsIsCounted) {
     EXPECT_EQ(found[0].text, "1.0 readings/s throw: its numbers are not whole");
     isHot = false;
     const Snapshot third = inspector.snapshot();
-    EXPECT_EQ(third.objects.at(0).sum(families::readFailures), 2U);
-    EXPECT_EQ(third.objects.at(0).sum(heat), 42U);
+    EXPECT_EQ(third.objects.at(0).sum("sluice_object_read_failures"), 2U);
+    EXPECT_EQ(third.objects.at(0).sum("heat"), 42U);
 }
 #endif
 
 TEST(InspectorTest, ReadingsOwnTheirTexts) {
-    const std::string text(40, 'p');
+    std::string text(40, 'p');  // of a plugin, which is unloaded
     Inspector inspector;
-    const auto watch = inspector.watch("it", [](ObjectReadings& out) {
-        out.add(families::busRejected, 1, {}, std::string(40, 'p'), std::string(40, 'r'));
+    const auto watch = inspector.watch("it", [&text](ObjectReadings& out) {
+        out.counter(text, text, 1, {}, std::string(40, 'p'));
     });
-    EXPECT_EQ(inspector.snapshot().objects.at(0).sum(families::busRejected, text), 1U);
+    const Snapshot snapshot = inspector.snapshot();
+    text.assign(40, 'x');
+    EXPECT_EQ(snapshot.objects.at(0).sum(std::string(40, 'p'), std::string(40, 'p')), 1U);
 }
 
 TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
@@ -230,19 +238,13 @@ TEST(InspectorTest, ANameThatIsTakenGetsANumber) {
     EXPECT_EQ(inspector.snapshot().objects.at(1).id, 3U);
 }
 
-TEST(InspectorTest, AWatchMayOutliveItsInspector) {
+TEST(InspectorTest, TwoInspectorsShareNothingAndAWatchMayOutliveItsOwn) {
     const SpscRing<int, 8> queue{};
-    auto inspector = std::make_unique<Inspector>();
-    const auto watch = inspector->watch("q", queue);
-    inspector.reset();
-}
-
-TEST(InspectorTest, TwoInspectorsShareNothing) {
-    const SpscRing<int, 8> queue{};
-    Inspector one;
+    auto one = std::make_unique<Inspector>();
     const Inspector other;
-    const auto watch = one.watch("q", queue);
+    const auto watch = one->watch("q", queue);
     EXPECT_EQ(other.snapshot().objects.size(), 0U);
+    one.reset();
 }
 
 template <class Object>
@@ -333,13 +335,14 @@ protected:
 };
 
 TEST_F(FindingsTest, ARefusedPriorityNamesItsCause) {
-    before().add(families::busRejected, 100, "Scan", "low", "full");
-    now().add(families::busRejected, 350, "Scan", "low", "full");
-    now().add(families::busQueued, 120, {}, "low");
-    now().add(families::busRoom, 120, {}, "low");
-    now().addSummary(families::busTime, 200, 800ms, "low");
-    now().add(families::objectHandled, 200);
-    now().add(families::objectBusy, 960ms);
+    before().counter("sluice_bus_rejected", "", 100, "Scan", "low", "full");
+    now().counter("sluice_bus_rejected", "", 350, "Scan", "low", "full");
+    now().counter("sluice_bus_queued", "", 120, {}, "low");
+    now().counter("sluice_bus_room", "", 120, {}, "low");
+    now().counter("sluice_bus_timed", "", 200, {}, "low");
+    now().counter("sluice_bus_queue_time_seconds", "", 800'000'000, {}, "low");
+    now().counter("sluice_object_handled", "", 200);
+    now().counter("sluice_object_handler_seconds", "", 960'000'000);
     EXPECT_EQ(texts(),
               Texts{"! it: low is refused: 250 messages/s found no room, 120 of 120 "
                     "places are taken now, messages wait 4.0 ms on average: its handlers take "
@@ -347,18 +350,20 @@ TEST_F(FindingsTest, ARefusedPriorityNamesItsCause) {
 }
 
 TEST_F(FindingsTest, ABusyHandlerIsAWarning) {
-    now().add(families::objectHandled, 10);
-    now().add(families::objectBusy, 900ms);
+    now().counter("sluice_object_handled", "", 10);
+    now().counter("sluice_object_handler_seconds", "", 900'000'000);
     EXPECT_EQ(texts(), Texts{"? it: its handlers take 90 % of its thread's time, 90 ms for a "
                              "message"});
+    before().counter("sluice_object_handled", "", 10);  // the one that ends has begun before
+    EXPECT_EQ(texts(), Texts{"? it: its handlers take 90 % of its thread's time"});
 }
 
 TEST_F(FindingsTest, FullQueuesAndLosses) {
-    now().add(families::queueLength, 64);
-    now().add(families::queueRoom, 64);
-    now().add(families::queueDropped, 3);
-    now().add(families::logDropped, 2);
-    now().add(families::watchdogLate, 1, "motor");
+    now().counter("sluice_queue_length", "", 64);
+    now().counter("sluice_queue_room", "", 64);
+    now().counter("sluice_queue_dropped", "", 3);
+    now().counter("sluice_log_dropped", "", 2);
+    now().counter("sluice_watchdog_late", "", 1, "motor");
     EXPECT_EQ(texts(),
               (Texts{"? it: full: 64 of 64 messages wait", "! it: 3.0 old messages/s are dropped",
                      "! it: 2.0 old records/s are dropped",
@@ -366,18 +371,34 @@ TEST_F(FindingsTest, FullQueuesAndLosses) {
 }
 
 TEST_F(FindingsTest, WhatHappenedBeforeIsNoFinding) {
-    before().add(families::queueDropped, 3);
-    now().add(families::queueDropped, 3);
+    before().counter("sluice_queue_dropped", "", 3);
+    now().counter("sluice_queue_dropped", "", 3);
     EXPECT_EQ(texts(), Texts{});
     now_.time = before_.time;
     before().readings.clear();
     EXPECT_EQ(texts(), Texts{}) << "no time has passed";
 }
 
+TEST_F(FindingsTest, AThreadWithoutAPause) {
+    now().counter("sluice_thread_cpu_seconds", "", 5'950'000'000, "laser 7");
+    EXPECT_EQ(texts(), Texts{}) << "the time before the watch does not count";
+    before().counter("sluice_thread_cpu_seconds", "", 5'000'000'000, "laser 7");
+    EXPECT_EQ(texts(), Texts{"? it: thread laser 7 takes 95 % of a processor"});
+}
+
+#if defined(__linux__)
+TEST(InspectorTest, ReadsTheThreadsOfTheProgram) {
+    const ObjectReadings before = readingsOf(readThreads);
+    EXPECT_GE(before.sum("sluice_thread_state", {}, "R"), 1U) << "the caller runs";
+    const char* const cpu = "sluice_thread_cpu_seconds";
+    awaitThat([&] { return readingsOf(readThreads).sum(cpu) > before.sum(cpu); });
+}
+#endif
+
 // A later object of the same name begins with zero.
 TEST_F(FindingsTest, ObjectsAreComparedByTheirWatch) {
-    before().add(families::queueDropped, 30);
-    now().add(families::queueDropped, 2);
+    before().counter("sluice_queue_dropped", "", 30);
+    now().counter("sluice_queue_dropped", "", 2);
     now().id = 2;
     EXPECT_EQ(texts(), Texts{"! it: 2.0 old messages/s are dropped"});
 }

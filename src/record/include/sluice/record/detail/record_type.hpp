@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/inspect/detail/type_name.hpp>
+#include <sluice/inspect/detail/texts.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/schema_hash.hpp>
 
@@ -10,18 +10,6 @@
 #include <type_traits>
 
 namespace sluice::detail {
-
-/// Appends a text of JSON.
-inline void appendQuoted(std::string& to, std::string_view text) {
-    to += '"';
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            to += '\\';
-        }
-        to += static_cast<unsigned char>(c) < 0x20 ? '?' : c;  // a name has no such characters
-    }
-    to += '"';
-}
 
 /// Appends the JSON Schema of T. A type inside itself is an object without a description.
 template <class T, class... Outer>

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
+#include <sluice/base/utf8.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +46,22 @@ constexpr std::string_view nameAmong(const List<Ts...>* /*list*/) noexcept {
 template <template <class...> class List, class... Ts>
 std::vector<std::string_view> namesOf(const List<Ts...>* list) {
     return {nameAmong<Ts>(list)...};
+}
+
+/// Appends a text in quotes, with escapes, and with U+FFFD for each byte that is not UTF-8.
+inline void appendQuoted(std::string& to, std::string_view text) {
+    to += '"';
+    while (!text.empty()) {
+        const std::size_t size = characterSize(text, 0);
+        const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
+        to += size == 0           ? "\xEF\xBF\xBD"
+              : character == "\n" ? "\\n"
+              : character == "\\" ? "\\\\"
+              : character == "\"" ? "\\\""
+                                  : character;
+        text.remove_prefix(character.size());
+    }
+    to += '"';
 }
 
 }  // namespace sluice::detail

@@ -1,6 +1,6 @@
 // sluice-info FILE: prints what a recording contains. It fails unless the recording is complete.
 
-#include <sluice/record/recorder.hpp>
+#include "mcap.hpp"
 
 #include <cinttypes>
 #include <cstdio>

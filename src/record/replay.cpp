@@ -1,6 +1,5 @@
-#include <sluice/record/replay.hpp>
+#include "mcap.hpp"
 
-#include <algorithm>
 #include <thread>
 
 namespace sluice {
@@ -26,21 +25,26 @@ std::string valueOf(const detail::mcap::Channel& channel, std::string_view key) 
 }  // namespace
 
 Replay::Replay(const std::string& path, const ReplayOptions& options)
-    : options_(options), file_(path) {
+    : options_(options), file_(std::make_unique<detail::mcap::Reader>(path)) {
+}
+Replay::~Replay() = default;
+
+RecordingEnd Replay::end() const noexcept {
+    return file_->end();
 }
 
 ReplayStep Replay::step() {
     while (load()) {
-        const std::string name = valueOf(file_.channels().at(message_.channel), "priority");
+        const std::string name = valueOf(file_->channels().at(message_.channel), "priority");
         const Priority priority = name == "high"  ? Priority::high
                                   : name == "low" ? Priority::low
                                                   : Priority::medium;
-        isLoaded_ = false;
+        Receiver* const receiver = std::exchange(receiver_, nullptr);
         ++counts_.refused;  // unless the handler returns
-        const std::optional<SendResult> result = receiver()->deliver(message_.data, priority);
+        const std::optional<SendResult> result = receiver->deliver(message_.data, priority);
         --counts_.refused;
         if (result == SendResult::full) {
-            isLoaded_ = true;
+            receiver_ = receiver;
             return ReplayStep::full;
         }
         lastTime_ = timeOf(message_);
@@ -79,35 +83,34 @@ bool Replay::run() {
 
 /// Reads the next message that has a receiver, unless one is loaded already.
 bool Replay::load() {
-    while (!isLoaded_ && file_.next(message_)) {
+    while (receiver_ == nullptr && file_->next(message_)) {
         firstTime_ = firstTime_.value_or(timeOf(message_));
         const Time time = timeOf(message_) - *firstTime_;
         // The first message of a file need not be the oldest.
-        const bool isIn =
-            (options_.from <= Time(0) || time >= options_.from) && time <= options_.to;
-        isLoaded_ = isIn && receiver() != nullptr;
-        counts_.unmatched += isIn && !isLoaded_ ? 1 : 0;
-    }
-    return isLoaded_;
-}
-
-/// The receiver of the message, or null.
-Replay::Receiver* Replay::receiver() {
-    const auto [route, isNew] = routes_.try_emplace(message_.channel, nullptr);
-    if (isNew) {
-        const detail::mcap::Channel& channel = file_.channels().at(message_.channel);
-        const std::string hash = valueOf(channel, "schema_hash");
+        if ((options_.from > Time(0) && time < options_.from) || time > options_.to) {
+            continue;
+        }
+        const detail::mcap::Channel& channel = file_->channels().at(message_.channel);
         const auto isOf = [&](const Receiver& each) {
             const bool isName = each.topic.empty() ? each.type.name == channel.schemaName ||
                                                          each.type.fullName == channel.schemaName
                                                    : each.topic == channel.topic;
             return isName && channel.encoding == "msgpack" &&
-                   (!each.type.needsSameHash || hash == std::to_string(each.type.hash));
+                   (!each.type.needsSameHash ||
+                    valueOf(channel, "schema_hash") == std::to_string(each.type.hash));
         };
         const auto found = std::find_if(receivers_.begin(), receivers_.end(), isOf);
-        route->second = found == receivers_.end() ? nullptr : &*found;
+        receiver_ = found == receivers_.end() ? nullptr : &*found;
+        counts_.unmatched += receiver_ == nullptr ? 1 : 0;
     }
-    return route->second;
+    return receiver_ != nullptr;
+}
+
+const char* toString(RecordingEnd end) noexcept {
+    constexpr const char* texts[] = {"not read to the end", "complete",
+                                     "cut: the end of the recording is missing",
+                                     "damaged: parts of the recording were skipped"};
+    return texts[static_cast<std::size_t>(end)];
 }
 
 }  // namespace sluice

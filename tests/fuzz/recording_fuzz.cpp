@@ -1,6 +1,6 @@
 // Any bytes as a recording: each message that is read lies in the content of its file.
 
-#include "../../src/record/mcap_reader.cpp"
+#include "../../src/record/mcap.hpp"
 
 #include <cstdlib>
 

@@ -1,7 +1,5 @@
 #include "recording.hpp"
 
-#include <sluice/record/detail/mcap.hpp>
-
 #include <gtest/gtest.h>
 #include <support/dice.hpp>
 

@@ -44,7 +44,7 @@ TEST(Recorder, DoesNotOverwriteOrFollowALink) {
          {&RecorderOptions::laneSize, &RecorderOptions::chunkSize}) {
         RecorderOptions options;
         options.*size = (std::size_t{128} << 20U) + 1;
-        EXPECT_THROW(Recorder(folder / "large", options), std::runtime_error);
+        EXPECT_THROW(Recorder(folder / "large", options), std::invalid_argument);
         EXPECT_FALSE(std::filesystem::exists(folder / "large"));
     }
 }
@@ -70,7 +70,6 @@ TEST(Recorder, CountsWhatTheLaneAndTheEncoderRefuse) {
     EXPECT_EQ(counts.unencodable, 1U);
     EXPECT_EQ(counts.accepted, 2U);
     EXPECT_EQ(counts.written, 2U);
-    EXPECT_EQ(counts.fileSize, std::filesystem::file_size(path));
     const RecordingInfo info = recordingInfo(path);
     EXPECT_EQ(info.times.size(), 3U);
     EXPECT_EQ(info.missing.lost, 1U);
@@ -346,21 +345,6 @@ TEST(Recorder, LogTimesFollowSteadyClock) {
     EXPECT_LE(info.times.back(), std::chrono::system_clock::now().time_since_epoch() + 1s);
 }
 
-TEST(Recorder, AChannelRecordsWithoutABus) {
-    const TemporaryFolder folder;
-    const std::string path = folder / "run.mcap";
-    {
-        Recorder recorder(path);
-        const auto channel = recorder.channel<Reading>("own/topic");
-        for (const std::uint32_t i : upTo(3)) {
-            channel(Reading{i, 0, "", {}});
-        }
-    }
-    Replay replay(path);
-    EXPECT_EQ(sensorsIn(replay), upTo(3));
-    EXPECT_EQ(recordingInfo(path).topics.front(), "own/topic");
-}
-
 struct OneHandler : FullBusTraits {
     static constexpr std::size_t maxHandlers = 1;
 };
@@ -370,7 +354,7 @@ TEST(Recorder, ATypeWithoutRoomForItsHandlerIsRefused) {
     Recorder recorder(folder / "run.mcap");
     Bus<Messages<Stop>, OneHandler> bus;
     const auto first = bus.subscribe<Stop>([](const Stop&) {});
-    EXPECT_THROW(recorder.record(bus), std::runtime_error);
+    EXPECT_THROW(recorder.record(bus), std::invalid_argument);
     bus.close();
     recorder.record(bus);  // as subscribe() does
 }

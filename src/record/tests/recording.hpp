@@ -1,8 +1,8 @@
 #pragma once
 
+#include "mcap.hpp"
+
 #include <sluice/bus/bus.hpp>
-#include <sluice/record/recorder.hpp>
-#include <sluice/record/replay.hpp>
 #include <sluice/wire/describe.hpp>
 
 #include <support/temporary_folder.hpp>

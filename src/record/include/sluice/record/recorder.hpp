@@ -6,7 +6,6 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/message_pack.hpp>
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,7 +31,6 @@ struct RecorderOptions {
     std::size_t laneSize = std::size_t{8} << 20U;   ///< bytes that wait; at most 128 MiB
     std::size_t chunkSize = std::size_t{1} << 20U;  ///< bytes before compression; at most 16 MiB
     std::chrono::milliseconds chunkAge{1000};       ///< how much a killed program loses at most
-    int compressionLevel = 1;                       ///< of zstd
 };
 
 /// The counts of a Recorder, in messages. After close(), accepted = written + failed. When some
@@ -44,30 +41,26 @@ struct RecorderStatistics {
     std::uint64_t unencodable = 0;  ///< not accepted: wire::encode() refused the message
     std::uint64_t written = 0;      ///< in the file
     std::uint64_t failed = 0;  ///< accepted, but the disk refused them, or the recorder was closed
-    std::uint64_t fileSize = 0;  ///< in bytes
 };
 constexpr auto describe(wire::Type<RecorderStatistics>) {
     using Counts = RecorderStatistics;
     using wire::field;
     return wire::fields(field("accepted", &Counts::accepted), field("lost", &Counts::lost),
                         field("unencodable", &Counts::unencodable),
-                        field("written", &Counts::written), field("failed", &Counts::failed),
-                        field("fileSize", &Counts::fileSize));
+                        field("written", &Counts::written), field("failed", &Counts::failed));
 }
 
 namespace detail {
 
-/// A bounded queue of encoded messages, from one thread at a time to the recorder's thread.
+template <class TimePoint>
+std::uint64_t nanosecondsOf(TimePoint time) noexcept {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
+
+/// A bounded queue of encoded messages, from one thread at a time to the recorder's thread. In it,
+/// a message is followed by its data, and has times of the steady clock.
 class RecordLane {
 public:
-    struct Head {
-        std::uint64_t logTime;  // both by the steady clock
-        std::uint64_t publishTime;
-        std::uint32_t sequence;
-        std::uint32_t size;  // of the data, which follows
-        std::uint16_t channel;
-    };
-
     static constexpr std::size_t most = std::size_t{1} << 27U;
 
     /// A message is not larger than the lane, so it fits into a chunk.
@@ -77,14 +70,15 @@ public:
 
     /// Appends a message whose data encode(buffer) writes, and counts it.
     template <class Encode>
-    void write(Head head, const Encode& encode) {
+    void write(mcap::Message message, const Encode& encode) {
         const std::size_t end = end_.load(std::memory_order_relaxed);           // its own
         const std::size_t used = end - begin_.load(std::memory_order_acquire);  // E2 reuse
         unsigned char* const to = &bytes_[end & mask_];
         wire::Buffer buffer(to, mask_ + 1 - used);
-        if (buffer.extend(sizeof head) != nullptr && encode(buffer)) {
-            head.size = static_cast<std::uint32_t>(buffer.size() - sizeof head);
-            std::memcpy(to, &head, sizeof head);
+        if (buffer.extend(sizeof message) != nullptr && encode(buffer)) {
+            message.data = {reinterpret_cast<const char*>(to) + sizeof message,
+                            buffer.size() - sizeof message};
+            std::memcpy(to, &message, sizeof message);
             accepted.add(1);
             end_.store(end + buffer.size(), std::memory_order_release);  // E1 publish
         } else {
@@ -98,21 +92,16 @@ public:
         if (at == end_.load(std::memory_order_acquire)) {               // E1 publish
             return false;
         }
-        Head head;
-        std::memcpy(&head, &bytes_[at & mask_], sizeof head);
-        const auto* const data = reinterpret_cast<const char*>(&bytes_[at & mask_]) + sizeof head;
-        message = {head.channel, head.sequence, head.logTime, head.publishTime, {data, head.size}};
+        std::memcpy(&message, &bytes_[at & mask_], sizeof message);
         return true;
     }
     /// Removes the oldest message, whose data has this size.
     void pop(std::size_t size) noexcept {
-        const std::size_t at = begin_.load(std::memory_order_relaxed);      // the reader's own
-        begin_.store(at + sizeof(Head) + size, std::memory_order_release);  // E2 reuse
+        const std::size_t at = begin_.load(std::memory_order_relaxed) + sizeof(mcap::Message);
+        begin_.store(at + size, std::memory_order_release);  // E2 reuse
     }
 
-    SingleWriterCounter<> accepted;
-    SingleWriterCounter<> lost;
-    SingleWriterCounter<> unencodable;
+    SingleWriterCounter<> accepted, lost, unencodable;
 
 private:
     // Positions count bytes without bound. A message begins in the first half of the memory and
@@ -135,46 +124,37 @@ private:
 ///     const auto distances = recorder.channel<Distance>("fusion/Distance");
 ///     distances(Distance{0.4});
 ///
-/// Its Recorder must outlive its last call. Messages after Recorder::close() count as failed.
-///
-/// Thread safety: one thread at a time may call a channel and its copies.
-///
-/// Performance: a call never waits and allocates no memory.
+/// Its Recorder must outlive its last call. Messages after Recorder::close() count as failed. One
+/// thread at a time may call a channel and its copies. A call never waits and allocates no memory.
 template <class T>
 class RecordChannel {
 public:
-    void operator()(const T& message) const { (*this)(message, MessageHeader<BareBusTraits>()); }
-    template <class Header>
-    void operator()(const T& message, [[maybe_unused]] const Header& header) const {
-        detail::RecordLane::Head head{};
+    template <class Header = MessageHeader<BareBusTraits>>
+    void operator()(const T& message, [[maybe_unused]] const Header& header = {}) const {
+        detail::mcap::Message record;
         auto priority = Priority::medium;
         if constexpr (Header::hasPriority) {
             priority = header.priority;
         }
-        head.channel = static_cast<std::uint16_t>(channels_ + detail::indexOf(priority));
-        head.logTime = stamp(std::chrono::steady_clock::now());
-        head.publishTime = head.logTime;
+        record.channel = static_cast<std::uint16_t>(channels_ + detail::indexOf(priority));
+        record.logTime = detail::nanosecondsOf(std::chrono::steady_clock::now());
+        record.publishTime = record.logTime;
         if constexpr (Header::hasTimeStamp) {
             if constexpr (std::is_same_v<decltype(header.timeStamp),
                                          std::chrono::steady_clock::time_point>) {
-                head.publishTime = stamp(header.timeStamp);
+                record.publishTime = detail::nanosecondsOf(header.timeStamp);
             }
         }
         if constexpr (Header::hasId) {
-            head.sequence = static_cast<std::uint32_t>(header.id & ~std::uint32_t{0});
+            record.sequence = static_cast<std::uint32_t>(header.id & ~std::uint32_t{0});
         }
-        lane_->write(head, [&](wire::Buffer& buffer) { return wire::encode(message, buffer); });
+        lane_->write(record, [&](wire::Buffer& buffer) { return wire::encode(message, buffer); });
     }
 
 private:
     friend class Recorder;
     RecordChannel(detail::RecordLane& lane, std::size_t channels) noexcept
         : lane_(&lane), channels_(channels) {}
-
-    static std::uint64_t stamp(std::chrono::steady_clock::time_point time) noexcept {
-        const std::chrono::nanoseconds sinceBoot = time.time_since_epoch();
-        return static_cast<std::uint64_t>(sinceBoot.count());
-    }
 
     detail::RecordLane* lane_;
     std::size_t channels_;  // the number of the first of three, one for each priority
@@ -187,19 +167,15 @@ private:
 ///
 /// A handler copies each message into a lane of bounded size, from which a thread of the recorder
 /// compresses and writes it. Publishers and handlers never wait for the disk. If the disk does not
-/// keep up, messages are lost; statistics() and the file count them.
-///
-/// Each message type and priority is an MCAP channel. The topic is "<name>/<type>", with the type's
-/// namespaces if the bus has another type of its name.
-///
-/// The buses must outlive the recorder, or its close().
+/// keep up, messages are lost; statistics() and the file count them. The buses must outlive the
+/// recorder, or its close().
 ///
 /// Thread safety: one thread at a time may call record(), channel() and close(); any thread may
 /// call statistics(). A handler must not call close().
 ///
 /// Errors: the constructor throws std::runtime_error if the file exists or cannot be created; the
-/// file has mode 0600. record() and channel() throw it if the file has 21,845 types, and record()
-/// if a type has Traits::maxHandlers handlers; the types before it are recorded.
+/// file has mode 0600. Calls setupError() for sizes beyond their limits, for more than 21,845
+/// types, and if a type has Traits::maxHandlers handlers; the types before it are recorded.
 class Recorder {
 public:
     explicit Recorder(const std::string& path, const RecorderOptions& options = {});
@@ -225,48 +201,48 @@ public:
 
     [[nodiscard]] RecorderStatistics statistics() const;
 
-    /// Ends all subscriptions, and writes what is left. Idempotent.
+    /// Ends all subscriptions, and writes what is left. Takes up to 10 ms more. Idempotent.
     void close();
 
 private:
     template <class AnyBus, class... Ts>
     void recordEach(AnyBus& bus, const std::string& name, const Messages<Ts...>* /*types*/) {
-        constexpr const typename AnyBus::MessageTypes* all = nullptr;
         detail::RecordLane& lane = addLane();
-        const auto addType = [&](const detail::RecordType& type) {
-            return add(name + "/" + type.name, type);
-        };
-        const auto keep = [&](Subscription&& subscription) {
-            const bool isActive = subscription || bus.isClosed();
-            add(std::move(subscription), isActive);
-        };
-        (keep(bus.template trySubscribe<Ts>(RecordChannel<Ts>(
-             lane, addType(detail::recordTypeOf<Ts>(detail::nameAmong<Ts>(all)))))),
-         ...);
+        (recordOne<Ts>(bus, name, lane), ...);
+    }
+    template <class T, class AnyBus>
+    void recordOne(AnyBus& bus, const std::string& name, detail::RecordLane& lane) {
+        constexpr const typename AnyBus::MessageTypes* all = nullptr;
+        auto type = detail::recordTypeOf<T>(all);
+        const RecordChannel<T> channel(lane, add(name + "/" + type.name, std::move(type)));
+        Subscription subscription = bus.template trySubscribe<T>(channel);
+        if (const std::size_t most = bus.template subscriptionCount<T>();
+            !subscription && !bus.isClosed()) {
+            setupError("handlers of a recorded message type", most + 1, most);
+        }
+        subscriptions_.push_back(std::move(subscription));
     }
 
     detail::RecordLane& addLane();
-    std::size_t add(const std::string& topic, const detail::RecordType& type);
-    void add(Subscription&& subscription, bool isActive);
+    std::size_t add(const std::string& topic, detail::RecordType&& type);
     void run();
     void collect(bool isLast);
     void endChunk();
 
     const RecorderOptions options_;
     const std::uint64_t systemMinusSteady_;  // in nanoseconds, when the recorder began
-    SingleWriterCounter<> written_;          // these three are written by the thread
+    SingleWriterCounter<> written_;          // these two are written by the thread
     SingleWriterCounter<> failed_;
-    SingleWriterNumber<> fileSize_;
 
-    mutable std::mutex mutex_;  // for the members below; never held while the disk is in use
-    std::condition_variable wake_;
-    bool isClosing_ = false;
-    bool isClosed_ = false;  // the thread has ended
+    std::atomic<bool> isClosing_{false};
+    std::atomic<bool> isClosed_{false};  // the thread has ended
+
+    mutable std::mutex mutex_;  // for the two below; never held while the disk is in use
     std::deque<detail::RecordLane> lanes_;
-    std::vector<detail::mcap::Channel> channels_;
+    std::vector<std::pair<std::string, detail::RecordType>> types_;  // with their topics
 
     // Used by the thread alone.
-    detail::mcap::Writer file_;
+    const std::unique_ptr<detail::mcap::Writer> file_;
     std::vector<detail::RecordLane*> known_;  // lanes_, whose messages' channels are in file_
     std::uint64_t pending_ = 0;               // messages in its chunk
     std::chrono::steady_clock::time_point chunkBegin_;  // when the oldest of them was collected

@@ -3,7 +3,6 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/record/detail/mcap.hpp>
 #include <sluice/record/detail/record_type.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/message_pack.hpp>
@@ -13,7 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,15 @@
 #include <vector>
 
 namespace sluice {
+
+/// What is known about a file after its last message.
+enum class RecordingEnd : unsigned char {
+    unknown,   ///< more messages follow
+    complete,  ///< the recorder was closed
+    cut,       ///< the file ends early: its last chunk is missing, or a part of it
+    damaged,   ///< some chunks were skipped, because their content is wrong
+};
+[[nodiscard]] const char* toString(RecordingEnd end) noexcept;
 
 struct ReplayOptions {
     /// How much faster run() is than the recording; 0: as fast as the receivers allow.
@@ -56,9 +64,8 @@ struct ReplayStatistics {
 /// Fields may have been added and removed since, by the rules of wire::decode(). A type without
 /// describe() must be unchanged, see wire::hasUnnamedFields().
 ///
-/// The file is untrusted. Chunks that are not whole are skipped, see end(), and so are chunks of
-/// more than 256 MiB or 1,048,576 messages, and those compressed by another method than zstd. A
-/// larger record, such as an attachment, ends the reading as if the file were cut there.
+/// The file is untrusted. Chunks that are not whole or too large are skipped, see end(). A record
+/// of more than 256 MiB ends the reading as if the file were cut there.
 ///
 /// Thread safety: any thread may call stop(), one thread at a time the other functions.
 ///
@@ -69,6 +76,7 @@ public:
     explicit Replay(const std::string& path, const ReplayOptions& options = {});
     Replay(const Replay&) = delete;
     Replay& operator=(const Replay&) = delete;
+    ~Replay();
 
     /// Publishes all types of messages of the bus, or only those that are named, with their
     /// priorities. With a name, only topics that were recorded under this name.
@@ -100,7 +108,7 @@ public:
     void stop() noexcept { isStopped_ = true; }
 
     [[nodiscard]] ReplayStatistics statistics() const noexcept { return counts_; }
-    [[nodiscard]] RecordingEnd end() const noexcept { return file_.end(); }
+    [[nodiscard]] RecordingEnd end() const noexcept;
 
 private:
     /// Returns nothing if the data does not fit the type.
@@ -139,7 +147,6 @@ private:
             }
         };
         receivers_.push_back({topic, std::move(type), std::move(deliver)});
-        routes_.clear();
     }
 
     template <class AnyBus, class... Ts>
@@ -154,19 +161,17 @@ private:
                  }
              },
              name.empty() ? name : name + "/" + std::string(detail::nameAmong<Ts>(all)),
-             detail::recordTypeOf<Ts>(detail::nameAmong<Ts>(all))),
+             detail::recordTypeOf<Ts>(all)),
          ...);
     }
 
     bool load();
-    Receiver* receiver();
 
     const ReplayOptions options_;
-    detail::mcap::Reader file_;
-    std::deque<Receiver> receivers_;             // a handler may add others
-    std::map<std::uint16_t, Receiver*> routes_;  // from channels
+    const std::unique_ptr<detail::mcap::Reader> file_;
+    std::deque<Receiver> receivers_;  // a handler may add others
     detail::mcap::Message message_;
-    bool isLoaded_ = false;
+    Receiver* receiver_ = nullptr;  // of message_; null: it is delivered, or has none
     std::optional<std::chrono::nanoseconds> firstTime_;  // of the file
     std::optional<std::chrono::nanoseconds> lastTime_;   // of the last delivered message
     ReplayStatistics counts_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/bus/messages.hpp>
 #include <sluice/inspect/detail/texts.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/schema_hash.hpp>
@@ -55,15 +56,28 @@ struct RecordType {
     std::string jsonSchema;
 };
 
-template <class T>
-RecordType recordTypeOf(std::string_view name = typeName<T>()) {
-    RecordType type{std::string(name),
-                    std::string(fullTypeName<T>()),
-                    wire::schemaHash<T>(),
-                    wire::hasUnnamedFields<T>(),
-                    {}};
+/// The type T of a list, whose other types may have its name in another namespace.
+template <class T, class List = Messages<T>>
+RecordType recordTypeOf(const List* list = nullptr) {
+    RecordType type{std::string(nameAmong<T>(list)), std::string(fullTypeName<T>()),
+                    wire::schemaHash<T>(), wire::hasUnnamedFields<T>(), ""};
     appendJsonSchema<T>(type.jsonSchema);
     return type;
 }
+
+namespace mcap {
+
+class Reader;
+class Writer;
+
+struct Message {
+    std::uint16_t channel = 0;
+    std::uint32_t sequence = 0;
+    std::uint64_t logTime = 0;      ///< nanoseconds since 1970
+    std::uint64_t publishTime = 0;  ///< nanoseconds since 1970
+    std::string_view data;
+};
+
+}  // namespace mcap
 
 }  // namespace sluice::detail

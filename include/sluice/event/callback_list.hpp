@@ -47,20 +47,20 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// EventQueue if callbacks run later or on another thread.
 ///
 /// Order: a call visits the callbacks that are in the list when the call begins, except callbacks
-/// that are removed before their turn. A call may miss a removal by another thread.
+/// that are removed before their turn. A call may miss a concurrent removal by another thread.
 ///
 /// Thread safety: any thread may call any member at any time, and so may callbacks. No other thread
-/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
-/// and removing take a lock for a few instructions.
+/// may use a list while it is moved, swapped, assigned to or destroyed. Calling a list takes no
+/// lock; adding and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// Otherwise, the last running call destroys it, or a later call or removal if the list destroyed
-/// other callbacks less than 0.2 ms ago. A callback may destroy its own list: the call then ends
-/// after this callback and destroys all callbacks.
+/// Lifetime: if no call of the list is running, remove() destroys the callback before it returns.
+/// During a call, remove() leaves the destruction to the last running call, or to a later call or
+/// removal if the list destroyed other callbacks less than 0.2 ms ago. If a callback destroys its
+/// own list, the running call ends after that callback and destroys all callbacks.
 ///
-/// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
+/// Errors: an exception of a callback ends the call. An addition that throws changes nothing.
 ///
-/// `Policies` may have Callback, Threading and canContinueInvoking: see event_policies.hpp.
+/// `Policies` may define Callback, Threading and canContinueInvoking: see event_policies.hpp.
 template <class Prototype, class Policies = DefaultPolicies>
 class CallbackList {
     static_assert(detail::never<Prototype>,
@@ -140,7 +140,7 @@ public:
     }
 
     /// Adds a callback behind all callbacks of the same or a higher priority. append(), prepend()
-    /// and insert() use priority 0. The search holds the lock, for 4.6 ms per million callbacks.
+    /// and insert() use priority 0. insertByPriority() locks for 4.6 ms per million callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -154,10 +154,10 @@ public:
         return own != nullptr && own->remove(handle);
     }
 
-    /// Removes a callback and waits until it has been destroyed. Inside a call of this list, waits
-    /// only for other threads; the outermost call on this thread then destroys the callback. If the
-    /// callback was removed before, waits for its destruction and returns false. Two callbacks that
-    /// wait for each other deadlock.
+    /// Removes a callback and waits until the callback has been destroyed. In a callback of this
+    /// list, waits only for calls on other threads, and the outermost call on this thread destroys
+    /// the removed callback. If the callback is already removed, waits for its destruction and
+    /// returns false. Two callbacks that call removeAndWait() for each other deadlock.
     bool removeAndWait(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->removeAndWait(handle);
@@ -208,8 +208,8 @@ public:
         callAll(args...);
     }
 
-    /// For dispatchers, which pass their own copies of the arguments. Inlined, because a function
-    /// call would take a quarter more instructions per callback.
+    /// Calls all callbacks for a dispatcher, which passes its own copies of the arguments. Inlined,
+    /// because a function call would take a quarter more instructions per callback.
     SLUICE_ALWAYS_INLINE void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -236,8 +236,8 @@ public:
     }
 
 private:
-    // A doubly linked list on the heap (the core) with read-copy-update. Serial numbers keep new
-    // callbacks out of running calls. The first callback creates the core.
+    // The core, which the first addition creates, is a doubly linked list with read-copy-update. A
+    // running call skips newer callbacks, because their serial numbers are higher.
     //
     // Happens-before edges (proof: docs/algorithms/events.md):
     //   E1 link: link, unlink -> visitWhile.
@@ -284,7 +284,7 @@ private:
         }
     }
 
-    /// Adds the callback in front of the node that findAfter(core) returns; null means the end.
+    /// Adds a callback in front of the node findAfter(core); if that is null, at the end.
     template <class C, class FindAfter>
     Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
         if (detail::isNull(callback)) {
@@ -314,7 +314,7 @@ private:
 
     Atomic<Core*> core_{nullptr};  // null until the first callback is added
 
-    // The newest serial number. Programs written for eventpp rely on its name.
+    // The newest serial number. Programs written for eventpp use the name currentCounter.
     // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<unsigned> currentCounter{0};
 };
@@ -322,7 +322,7 @@ private:
 namespace detail {
 
 /// Names one callback of one list until the callback is removed. Like a std::weak_ptr, a handle
-/// keeps the node's memory but not the callback.
+/// keeps a little memory allocated, but does not keep the callback alive.
 ///
 /// Thread safety: one thread at a time may use a handle; each thread may have its own copy.
 template <class Callback, class Threading>
@@ -357,13 +357,13 @@ public:
         return expired() ? CallbackHandle() : *this;
     }
 
-    /// Removes the callback from its list. Returns false if the callback was removed before. No
-    /// other thread may destroy, move or swap the list at the same time.
+    /// Removes the callback from its list. Returns false if the callback is already removed. During
+    /// remove(), no other thread may destroy, move or swap the list.
     bool remove() const {
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);  // by E1
     }
 
-    // The other members of std::weak_ptr. libstdc++'s std::owner_less<> calls owner_before().
+    // The remaining interface of std::weak_ptr. libstdc++'s std::owner_less<> calls owner_before().
 
     template <class Other>
     bool owner_before(  // NOLINT(readability-identifier-naming)
@@ -415,13 +415,13 @@ struct CallbackNode : Retired {
     /// The serial of a node whose callback has been destroyed.
     static constexpr unsigned gone = std::numeric_limits<unsigned>::max();
 
-    // Members that a call reads first.
+    // Each call of the list reads the next four members.
     Atomic<CallbackNode*> next{nullptr};
     Atomic<unsigned> serial{removed};
     Atomic<unsigned> references{1};
     typename Platform::template Cell<Callback> callback;
 
-    // Members written under the owner's lock.
+    // Guarded by the lock of the list that owns the node.
     CallbackNode* previous = nullptr;
     Atomic<CallbackCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;
@@ -457,7 +457,7 @@ struct CallbackNode : Retired {
     }
 };
 
-/// Owns the nodes of a list. Running calls keep the core alive.
+/// The core of a CallbackList, which owns the nodes. Running calls keep the core alive.
 template <class Callback, class Threading>
 class CallbackCore : public RetireList<Threading> {
     using Node = CallbackNode<Callback, Threading>;
@@ -478,7 +478,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// Returns the node after the last node with at least this priority, or null. Needs the lock.
+    /// Under the lock: returns the node after the last node with at least this priority, or null.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
@@ -488,7 +488,7 @@ public:
         return after;
     }
 
-    /// Needs the lock, which keeps other threads from removing the node.
+    /// Under the lock, because other threads could remove the node.
     bool holds(const Node* node) const noexcept { return wasHere(node) && !node->isRemoved(); }
 
     bool ownsHandle(const Handle& handle) const noexcept {
@@ -548,7 +548,7 @@ public:
 
     /// Called by the list's destructor, while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
-        // Replaces `free`, whose code may be in a shared library that has been unloaded.
+        // Replaces `free`, because its old code may be in a shared library that has been unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
         {
             const Guard guard(this->lock);
@@ -563,7 +563,7 @@ public:
     }
 
 private:
-    /// Links the node before `after`, or last for null. Not inlined, so that publish() is small.
+    /// Links `node` in front of `after`, or at the end for null. Not inlined, to shorten publish().
     [[gnu::noinline]] void link(Node& node, Counter& newest, Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
@@ -584,9 +584,9 @@ private:
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);
     }
 
-    /// Unlinks all nodes, and frees them together when no call uses them.
+    /// Unlinks all nodes and makes their destruction due.
     [[gnu::noinline]] void retireAll(const Guard& guard) noexcept {
-        // The nodes keep their `next`, which running calls follow. Relaxed: under the lock.
+        // Running calls still follow the `next` of unlinked nodes. Relaxed: under the lock.
         for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
              node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);
@@ -599,7 +599,7 @@ private:
 
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
-        // This node may be freed before a node that another thread removes concurrently.
+        // Freed directly, perhaps before a node that another thread is removing concurrently.
         if (!this->hasAny() && !isInside && this->readers.isAlone()) {
             Freeing::free(node);
             return;
@@ -618,7 +618,7 @@ private:
                node->owner.load(std::memory_order_relaxed) == this;  // value only
     }
 
-    /// Waits until a removed callback is destroyed, but not inside that callback's destructor.
+    /// Waits until a removed callback is destroyed; returns immediately inside its destructor.
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;

@@ -26,10 +26,10 @@ class DispatcherBase;
 /// Order, thread safety, lifetime and errors are those of CallbackList. A mixin's hook must not
 /// destroy the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
 ///
-/// Performance: threads dispatch in parallel, because they find lists without a lock. Events
-/// without std::hash, or with a custom comparison, are found in a std::map under a lock.
+/// Performance: threads dispatch in parallel, because they find listeners without a lock. Event
+/// types without std::hash, or with a custom comparison, are searched in a std::map under a lock.
 ///
-/// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies` may have
+/// `Event` needs either std::hash and ==, or <, unless `Policies` has a Map. `Policies` may define
 /// Callback, Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode and Mixins.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventDispatcher
@@ -67,7 +67,7 @@ protected:
     template <class T>
     using Unconverted =
         std::conditional_t<std::is_reference_v<T> || std::is_scalar_v<T>, T, const T&>;
-    /// True if A fits Unconverted<T>: scalars for scalars, and lvalues of the same type.
+    /// True if A and T are scalar types, or if A is an lvalue reference to T.
     template <class A, class T>
     static constexpr bool isUnconverted =
         (std::is_scalar_v<std::remove_reference_t<A>> && std::is_scalar_v<std::decay_t<T>>) ||
@@ -127,12 +127,12 @@ public:
     }
 
     /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
-    /// arguments. The event is found before an argument is moved or converted.
+    /// arguments. dispatch() determines the event before any argument is moved or converted.
     template <class First, class... A, std::enable_if_t<accepts<A...>(), int> = 0>
     void dispatch(First&& first, A&&... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<A>(args)...);
     }
-    /// An overload for arguments in braces, bit-fields and constants without a definition.
+    /// Accepts arguments in braces, bit-fields and constants without a definition.
     template <class First>
     void dispatch(First&& first, Unconverted<Args>... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<Unconverted<Args>>(args)...);
@@ -148,7 +148,7 @@ public:
     }
 
 protected:
-    /// For queues, which own the event and the arguments.
+    /// Calls the listeners for a queue, which owns the event and the arguments.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);
@@ -174,7 +174,7 @@ private:
                       "policy wants the event among them");
         constexpr bool isConverted = !(std::is_same_v<std::decay_t<A>, std::decay_t<Args>> && ...);
         if constexpr (isConverted && isDetected<EventResult, Policies, First, Args&...>) {
-            // Keeps `first`, because a conversion may move the object that contains `first`.
+            // Keeps `first`, because converting `args` may move the object that contains `first`.
             using Kept = std::conditional_t<std::is_class_v<std::decay_t<First>>,
                                             std::decay_t<First>, First&&>;
             Kept kept(std::forward<First>(first));

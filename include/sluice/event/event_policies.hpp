@@ -3,7 +3,7 @@
 /// \file
 /// The settings of this module's classes: threading, argument passing, mixins.
 ///
-/// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
+/// A policy struct may define these members: `Callback`, `Threading`, `Map<Key, Value>`,
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
 /// `Mixins`. The members have the names and meanings of eventpp's policies.
 
@@ -30,8 +30,8 @@ struct TagHeterEventQueue : TagHeter {};
 // one task at a time may use an object. For tasks that interrupt each other, see
 // SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
-/// The Threading of objects that several threads share, with a user-defined lock type. Parameters
-/// other than LockType do not affect how threads wait.
+/// The Threading of objects that several threads share, with a user-defined lock type. The
+/// parameters after LockType do not affect how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -45,7 +45,7 @@ struct GeneralThreading {
 
 /// The default Threading, for objects that several threads share.
 ///
-/// A Threading may name `Wait`, the wait strategy of a queue, which is Park by default.
+/// A Threading may define `Wait`, the wait strategy of an EventQueue; the default is Park.
 ///
 /// MultipleThreading uses SpinLocks. If a real-time thread must not wait for milliseconds, use
 /// GeneralThreading with a mutex that has priority inheritance.
@@ -58,7 +58,7 @@ struct GeneralThreading;
 #endif
 
 /// The Threading of objects that one thread at a time uses: no locks, atomic operations or fences.
-/// Another thread may use the object after a synchronised hand-over while no call is running.
+/// To pass such an object to another thread, synchronise both threads while no call is running.
 struct SingleThreading {
     struct Mutex {
         void lock() noexcept {}
@@ -113,8 +113,8 @@ struct SingleThreading {
     };
 };
 
-// How dispatch() and enqueue() find the event. The default is AutoDetect, or ExcludeEvent in
-// heterogeneous classes.
+// Values of ArgumentPassingMode, which says how dispatch() and enqueue() find the event. The
+// default is AutoDetect, or ExcludeEvent in heterogeneous classes.
 
 /// The first argument is the event if dispatch() has one argument more than the prototype. If
 /// dispatch() has as many arguments as the prototype, the arguments contain the event.

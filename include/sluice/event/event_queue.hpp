@@ -25,19 +25,20 @@ class QueueBase;
 /// Use an EventQueue if listeners run later, or on another thread than the producer. Use
 /// EventDispatcher if listeners run immediately, and Bus for typed messages with priorities.
 ///
-/// Order: first in, first out. Each event is dispatched once, by one of the processing threads. An
-/// event that a listener queues is dispatched by the next process() or by a nested process().
+/// Order: first in, first out. Each event is dispatched once, by one of the processing threads. If
+/// a listener queues an event, the next process() or a nested process() dispatches the event.
 ///
 /// Thread safety: any thread may call any member at any time, and so may listeners. No other thread
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
-/// destroy the queue. The lock is held for a few instructions, and never while user code runs.
+/// destroy the queue. The queue is locked for a few instructions, and never during user code.
 ///
-/// Errors: process() propagates a listener's exception. The failed event counts as dispatched, and
-/// later events stay queued in order. If an argument's constructor throws, nothing is queued.
+/// Errors: if a listener throws, process() propagates the exception, the event counts as
+/// dispatched, and later events stay queued in order. If an argument's constructor throws, nothing
+/// is queued.
 ///
 /// Memory: events are stored in reusable blocks of some kilobytes: see EventQueueOptions.
 ///
-/// `Policies` may have QueueList and all members of EventDispatcher's policies.
+/// `Policies` may define QueueList and all members of EventDispatcher's policies.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>,
                    public TagEventDispatcher,
@@ -135,14 +136,14 @@ public:
         });
     }
 
-    // This overload is a template, so that derived classes may add an enqueue() without arguments.
-    // Its int parameter excludes it from &enqueue<First, A...>.
+    // A template, so that derived classes may add an enqueue() without arguments. The int parameter
+    // excludes this overload from &enqueue<First, A...>.
     template <int = 0>
     bool enqueue(...) = delete;  // pass the prototype's arguments, alone or after the event
 
     // ---- Consumers. Any number of threads may consume; each event is passed to one thread.
 
-    /// Dispatches the events for which predicate(args...) or predicate() is true; keeps the others.
+    /// Dispatches events for which predicate(args...) or predicate() is true; others stay queued.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         bool isGone = false;
@@ -152,8 +153,8 @@ public:
         return this->processWhere(test, isGone);
     }
 
-    /// Dispatches events until predicate(args...), or predicate(), is true for an event. The event
-    /// that ends processUntil() and later events stay queued.
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. That event
+    /// and all later events stay queued.
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;
@@ -167,7 +168,7 @@ public:
     }
 
     /// Copies the first event without removing it. Returns false if the queue is empty. Consumers
-    /// wait until the copy ends. The event's copy assignment must not take events out of the queue.
+    /// wait during the copy. The event's copy assignment must not take events out of the queue.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "
@@ -175,7 +176,7 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out, or returns false. If the move throws, the event stays queued.
+    /// Moves the first event out; false if the queue is empty. A move that throws removes nothing.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
@@ -191,8 +192,8 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event from peekEvent() or takeEvent(). Listeners may change
-    /// arguments that are non-const references in the prototype.
+    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. Listeners may
+    /// change arguments that are non-const references in the prototype.
     template <class U>
     auto dispatch(U& event) const
         -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {

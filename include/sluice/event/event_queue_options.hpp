@@ -9,11 +9,11 @@ namespace sluice {
 
 /// The limits of an EventQueue. By default, the number of events is unlimited.
 struct EventQueueOptions {
-    /// The maximum number of queued events; at least 1. Events that processIf() keeps, an exception
-    /// puts back or peekEvent() copies may exceed the limit.
+    /// The maximum number of queued events; at least 1. The queue may exceed the limit when
+    /// processIf() or an exception puts events back, and during peekEvent().
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// When the queue becomes empty, it frees its memory if it has more than this many bytes.
+    /// A queue that becomes empty frees its memory if the memory exceeds this number of bytes.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 
@@ -22,13 +22,14 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An enqueue() that throws does not count. Events count as processed when their batch ends.
+/// An enqueue() that throws is no attempt. Events that a consumer takes out together count as
+/// processed when the last of these events is handled.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< events refused because the queue was full or closed
     std::uint64_t discarded = 0;  ///< events that were dropped for newer events, or cleared
     std::uint64_t processed = 0;  ///< events passed to listeners or a visitor, or taken out
-    std::size_t queued = 0;       ///< the events that are queued now
+    std::size_t queued = 0;       ///< events that wait for processing now
     std::size_t highWater = 0;    ///< the largest number of queued events so far
 };
 

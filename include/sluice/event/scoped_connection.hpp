@@ -7,15 +7,15 @@
 
 namespace sluice {
 
-/// Removes one listener when it goes out of scope.
+/// Removes one listener in the destructor of the ScopedConnection.
 ///
 ///     sluice::ScopedConnection connection(dispatcher.appendListener(3, onThree));
 ///
-/// Make the connection a member of the listener's object. Use ScopedRemover for many listeners.
+/// Make the connection a member of the object that listens. Use ScopedRemover for many listeners.
 ///
 /// A ScopedConnection may outlive the list. Only one thread at a time may use a ScopedConnection.
 /// Do not destroy the connection while another thread destroys, moves or swaps the list. The
-/// destructor does not wait for a call on another thread: see removeAndWait().
+/// destructor does not wait for a listener that runs on another thread: see removeAndWait().
 template <class Handle>
 class [[nodiscard]] ScopedConnection {
 public:
@@ -29,7 +29,7 @@ public:
     }
     ~ScopedConnection() { (void)disconnect(); }
 
-    /// Returns false if the listener was removed before.
+    /// Removes the listener. Returns false if the listener is already removed.
     bool disconnect() { return std::exchange(handle_, Handle()).remove(); }
 
     /// Empties this object and returns the handle of the listener, which stays in the list.
@@ -57,7 +57,7 @@ public:
         : disconnect_([connection = ScopedConnection(std::decay_t<Handle>(std::forward<Handle>(
                            handle)))]() mutable { return connection.disconnect(); }) {}
 
-    /// Returns false if there is no listener, or if it was removed before.
+    /// Removes the listener. Returns false if there is none, or if it is already removed.
     bool disconnect() {
         FixedFunction<bool()> last(std::move(disconnect_));  // last() may destroy this object
         return last != nullptr && last();

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-// The list types of an EventStore. The EventStore adds the lock and the counts.
+// The list types of an EventStore. The EventStore has the lock and the counts.
 
 namespace sluice::detail {
 
@@ -74,8 +74,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and appends their nodes to `used`. The local copies of
-/// both lists' ends stay in registers until the destructor writes them back.
+/// Destroys events from the front of `list`, and appends their nodes to `used`. Until the
+/// destructor writes them back, the ends of both lists are copies in registers.
 template <class Event>
 class NodeList<Event>::Walk {
 public:
@@ -106,7 +106,7 @@ private:
     Node* lastUsed_ = nullptr;
 };
 
-/// Holds the nodes without an event, and owns the memory of all nodes.
+/// Holds the nodes that contain no event, and owns the memory of all nodes.
 template <class Event>
 class NodeList<Event>::Spares {
 public:
@@ -137,7 +137,7 @@ public:
 
     [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
-    /// The caller must not hold a lock, because makeMore() allocates memory.
+    /// Allocates a block, so the caller must not hold a lock.
     static auto* makeMore() { return new NodeBlock; }
 
     template <class More>
@@ -213,7 +213,7 @@ public:
 
     template <class Make>
     void fillBack(Make& make) {
-        list_.front().fill(make);  // the list has one item
+        list_.front().fill(make);  // this list has one item
     }
     void destroyFront() noexcept { list_.front().clear(); }
 
@@ -247,7 +247,7 @@ public:
         PolicyList& used_;
     };
 
-    /// Keeps no nodes, because a list's destructor frees its own nodes.
+    /// Keeps no nodes, because each list of the policies frees its own nodes.
     class Spares {
     public:
         void swap(Spares&) noexcept {}

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-// Any thread may call find(), findOrAdd() and forEach(). All other members need exclusive access to
-// the map. Entries keep their addresses until removeIf() or the destructor.
+// Any thread may call find(), findOrAdd() and forEach() of these maps. All other members need
+// exclusive access. Entries keep their addresses until removeIf() or the destructor.
 
 namespace sluice::detail {
 
@@ -69,7 +69,7 @@ public:
     }
 
     /// Destroys the entries for which isUnused(value) is true, and all replaced tables. Returns the
-    /// number of destroyed entries. If removeIf() throws std::bad_alloc, nothing has changed.
+    /// number of destroyed entries. If removeIf() throws std::bad_alloc, the map is unchanged.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
         Table* const old = table_.load(std::memory_order_relaxed);  // not shared
@@ -105,8 +105,8 @@ public:
     }
 
 private:
-    // Open addressing with linear probing. A table is at most half full, so searches end. Full
-    // tables are replaced by larger tables, but kept for running searches until removeIf().
+    // Open addressing with linear probing. A table is at most half full, so searches end. When a
+    // larger table replaces a full one, running searches may use the old table until removeIf().
     //
     // Happens-before edges (proof: docs/algorithms/events.md):
     //   E1 entry: insert -> find.
@@ -156,7 +156,7 @@ private:
         Table* const older;  // the table that this table has replaced, or null
         Slot* const slots;
         const std::size_t mask;  // the number of slots, a power of 2, minus 1
-        unsigned shift = 64;     // the number of low bits that do not select a slot
+        unsigned shift = 64;     // low bits of the hash that do not select a slot
     };
 
     static void destroy(Table* table) noexcept {
@@ -173,7 +173,7 @@ private:
         b.store(mine, std::memory_order_relaxed);
     }
 
-    /// The multiplication spreads the hash, because std::hash of a number is usually the number.
+    /// Spreads the hash by a multiplication, because std::hash of a number is usually the number.
     static std::uint64_t hashOf(const Key& key) {
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
@@ -204,7 +204,7 @@ private:
             if (Value* const value = insert(table, added, count)) {
                 return *value;
             }
-            // Another thread has added a key, perhaps the same key.
+            // insert() failed because another thread has added a key, perhaps the same key.
             count = count_.load(std::memory_order_acquire);  // E3 count
             if (Value* const value = find(key)) {
                 return *value;
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    /// Returns null if the map no longer has `count` entries.
+    /// Returns null without inserting if the map no longer has `count` entries.
     Value* insert(Table* table, Addition& added, std::size_t count) noexcept {
         const std::lock_guard<Lock> guard(lock_);
         if (count_.load(std::memory_order_relaxed) != count) {  // under the lock
@@ -313,8 +313,7 @@ struct NoMap {};
 template <class Key>
 inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
 
-/// True if a hash map can replace the policies' ordered Map, because keys that are equivalent under
-/// `Less` are equal.
+/// True if a hash map may replace a std::map, because keys equivalent under Less are equal.
 template <class Key, class Less>
 inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&

@@ -58,8 +58,7 @@ using EventWaiters = std::conditional_t<
 ///
 /// A consumer takes out one event or all events in constant time, and handles them without the
 /// lock. Kept events return to the front of the queue. No user code runs under the lock, except a
-/// list type of the policies. If a list type of the policies throws when events are put back, the
-/// program ends.
+/// list type of the policies. If this list type throws when events are put back, the program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -204,7 +203,7 @@ public:
     /// Until unsilence() has been called as often as silence(), added events wake no thread.
     void silence() noexcept {
         const Guard guard(lock_);
-        // The loads here and in unsilence() are relaxed: under the lock.
+        // Relaxed loads here and in unsilence(): under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
@@ -268,7 +267,7 @@ private:
         return true;
     }
 
-    /// Reserves a place under the limit, and then makes the event without the lock.
+    /// Reserves one of the queue's `limit` places, and then makes the event without the lock.
     template <class Make>
     SendResult build(Make& make) {
         Reservation reservation{*this};
@@ -280,7 +279,7 @@ private:
         return result;
     }
 
-    /// Counts the refusal and returns false, unless overflow is `block` and the store is full.
+    /// With Overflow::block, waits while the store is full. Returns false if the event is rejected.
     [[gnu::cold, gnu::noinline]] bool awaitRoom(SendResult refusal) {
         if (refusal == SendResult::full && options_.overflow == Overflow::block) {
             awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
@@ -302,7 +301,7 @@ private:
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// A peeked event does not count against the limit, so that dropOldest can keep the event.
+    /// During a peek, the limit is higher by 1, so that dropOldest can keep the peeked event.
     SendResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
             return SendResult::closed;
@@ -326,7 +325,7 @@ private:
         return admitted == SendResult::full && options_.overflow == Overflow::dropOldest;
     }
 
-    /// Moves the oldest events to `discarded` until a new event fits. Returns the new admit().
+    /// Moves the oldest events to `discarded` until a new event fits. Returns admit().
     [[gnu::cold, gnu::noinline]] SendResult discardOldest(const Guard& guard,
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
@@ -360,7 +359,7 @@ private:
         }
     }
 
-    /// Takes no lock while it calls destructors of events, which are user code.
+    /// Calls the destructors of events, which are user code, without the lock.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
         destroyEach(events, empty);
@@ -431,7 +430,7 @@ private:
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
     std::size_t reserved_ = 0;    // events that are admitted and not in events_ yet
-    const Peek* peek_ = nullptr;  // of the running peek(), or null
+    const Peek* peek_ = nullptr;  // the Peek of a running peek(), or null
     EventList events_;
     typename EventList::Spares spares_;  // nodes without an event
     Batch* batches_ = nullptr;           // newest first
@@ -541,7 +540,7 @@ struct EventStore<Event, EventList, Threading>::Peek {
 };
 
 /// Events that a consumer has taken out. The destructor puts kept and remaining events back to the
-/// front. If a handler has destroyed the store, the destructor destroys these events.
+/// front of the store. If a handler has destroyed the store, the destructor destroys these events.
 template <class Event, class EventList, class Threading>
 class EventStore<Event, EventList, Threading>::Batch {
 public:
@@ -606,7 +605,7 @@ public:
 private:
     friend class EventStore;
 
-    /// Copies the fields that change with each event, so that they stay in registers.
+    /// Copies the fields that change with each event. The copies stay in registers.
     struct Passage {
         Batch& batch;
         std::size_t left;
@@ -646,8 +645,8 @@ private:
         return true;
     }
 
-    /// Puts unhandled and kept events back into the store. Another thread may destroy the store
-    /// after the unlock.
+    /// Puts unhandled and kept events back into the store. After the unlock in giveBack(), another
+    /// thread may destroy the store.
     void giveBack() noexcept {
         EventStore& store = *store_;
         const Guard guard(store.lock_);
@@ -688,14 +687,14 @@ private:
         }
     }
 
-    // Spare nodes of a destroyed or oversized store. Declared first, to be destroyed last.
+    // Spare nodes of a destroyed or too large store. Declared first, to be destroyed last.
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;  // null if nothing was taken, and after ~EventStore()
     Batch* older_ = nullptr;       // guarded by the store's lock, like newer_
     Batch* newer_ = nullptr;
     EventList rest_;  // events that are still to be handled
     EventList kept_;
-    EventList done_;  // nodes of destroyed events
+    EventList done_;  // nodes whose events are destroyed
     std::size_t taken_ = 0;
     std::size_t left_ = 0;  // the size of rest_; outdated during a Passage
     std::size_t keptCount_ = 0;

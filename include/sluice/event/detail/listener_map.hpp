@@ -31,7 +31,7 @@ template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
 /// Returns the policy's getEvent() result, or the first argument if getEvent() does not accept the
-/// arguments. Pass lvalues for arguments that are used afterwards.
+/// arguments. The policy's getEvent() may move from arguments that are passed as rvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
@@ -122,7 +122,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
-/// Selects the list for a prototype; a CallbackList has only one prototype.
+/// Returns the CallbackList of a prototype: `list` itself, which has only one prototype.
 template <class Prototype, class List>
 const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
     return list;
@@ -133,7 +133,7 @@ const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
 protected:
-    // Mixins use these types, too.
+    // Mixins also use these types.
     using Threading = ThreadingOf<Policies>;
     using List = ListType;
     using Key = std::decay_t<EventType>;
@@ -169,10 +169,10 @@ public:
         }
     }
 
-    /// Frees the memory of events without listeners, and destroys their removed listeners. Returns
-    /// the number of freed events. Listeners may call trimEvents(). Copies, conversions and
-    /// comparisons of events, arguments and callables must not call it. No other thread may use the
-    /// dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// Frees the memory of events without listeners, including removed listeners. Returns the
+    /// number of freed events. Listeners may call trimEvents(), but copies, conversions and
+    /// comparisons of events, arguments and callables must not. During trimEvents(), no other
+    /// thread may use the dispatcher. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }
@@ -200,7 +200,7 @@ protected:
     }
 
     /// Calls the mixins and listeners with arguments converted to the prototype's types. Reads the
-    /// event before the conversions, because they may move the event.
+    /// event before the conversions, because a conversion may move the event.
     template <class Root, class Result, class... Args, class... A>
     void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
                        A&&... args) const {

@@ -20,7 +20,7 @@ struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type 
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
-/// False, but dependent, so that a static_assert fails only at instantiation.
+/// False for all types. A static_assert on this dependent name fails only at instantiation.
 template <class...>
 inline constexpr bool never = false;
 

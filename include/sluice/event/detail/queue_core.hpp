@@ -44,7 +44,8 @@ class QueueCore : public Dispatcher {
 
 public:
     /// While a DisableQueueNotify exists, added events wake no thread and wait() does not return,
-    /// unless the queue is full. The last destructor wakes waiting threads if events are queued.
+    /// unless the queue is full. The last one's destructor wakes waiting threads if events are
+    /// queued.
     class DisableQueueNotify {
     public:
         DisableQueueNotify(QueueCore* queue) noexcept : store_(queue->store_) { store_.silence(); }
@@ -86,14 +87,14 @@ public:
     /// Dispatches the first event. Returns false if no event was queued.
     bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
-    /// Calls visitor(event, args...) instead of listeners for the events that are queued now. The
-    /// visitor is inlined and bypasses the search for listeners, mixins and canContinueInvoking.
+    /// Calls visitor(event, args...) for the events that are queued now. Listeners, mixins and
+    /// canContinueInvoking are not called, and the visitor is inlined.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
         return harvest(Amount::all, visiting(visitor)).count != 0;
     }
 
-    /// Like processQueueWith(), for the first event.
+    /// Like processQueueWith(), but only for the first event.
     template <class Visitor>
     bool processOneWith(Visitor&& visitor) {
         return harvest(Amount::one, visiting(visitor)).count != 0;
@@ -117,7 +118,7 @@ public:
         events.discard();
     }
 
-    /// Frees the memory kept for later events, unless the queue is busy. Returns the freed bytes.
+    /// If emptyQueue() is true, frees the memory kept for later events. Returns the freed bytes.
     std::size_t trim() noexcept { return store_.trim(); }
 
     /// Returns true if no event is queued, being queued or being processed.
@@ -138,7 +139,7 @@ public:
     }
 
     /// Like wait(), with a time limit. Returns true if an event is queued or being processed,
-    /// unless a DisableQueueNotify is in force.
+    /// unless a DisableQueueNotify exists.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
         // Stored, because another consumer may take the event before waitFor() returns.
@@ -147,7 +148,7 @@ public:
             isFound = store_.isReady();
             return isFound || isClosed();
         };
-        if (!ready()) {  // even for a limit of 0: waitUntil() arms an EventFdWait
+        if (!ready()) {  // also if limit is 0, because waitUntil() arms an EventFdWait
             (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());
@@ -160,7 +161,7 @@ public:
         store_.changed().wait([this] { return emptyQueue(); });
     }
 
-    /// Like drain(), with a time limit. Returns false if events are left.
+    /// Like drain(), with a time limit. Returns false if the limit passes first.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) {
         close();
@@ -251,8 +252,8 @@ protected:
 private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
-    /// Returns true if std::forward<From>(value) makes a To without user code. A trivially copyable
-    /// type may have other, non-trivial constructors.
+    /// Returns true if std::forward<From>(value) makes a To without user code. Being trivially
+    /// copyable is not enough, because other constructors of To may be user code.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;

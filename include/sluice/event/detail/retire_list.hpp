@@ -17,8 +17,8 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// Never destroyed, because static objects may use the registry. Each shared library with hidden
-/// symbols has its own registry. A list never changes its registry.
+/// The registry is never destroyed, because static objects may use it. Each shared library with
+/// hidden symbols has its own registry. A list never changes its registry.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
@@ -74,7 +74,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy of calls_, because a reload in the destructor would wait for an earlier store.
+        // A copy, because loading calls_ in the destructor would wait for an earlier store.
         const unsigned outer_;
     };
 
@@ -133,7 +133,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// Must be the first base class: calls are shorter if readers and list have the same address.
+/// Must be the first base class, because code is shorter if `readers` has the list's address.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -142,10 +142,10 @@ struct ListReaders {
 /// The retired elements of one list, with the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch is freed when all calls that began before
-/// its grace period have ended. An element stays in the list until it is freed, so the destructor
-/// of one element may wait for another element.
+/// its grace period have ended. Each element stays in the RetireList until it is freed, so the
+/// destructor of one element may wait for another one.
 ///
-/// The last element may be the RetireList itself; its `free` destroys the owner.
+/// The last element may be the RetireList itself, whose `free` destroys the derived CallbackCore.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -163,8 +163,8 @@ public:
     explicit RetireList(Registry& registry) noexcept
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
-    // An element's destructor may destroy its list, so users keep the owner alive. The first user
-    // is the list that created the owner. Relaxed: value only.
+    // Users keep the RetireList alive, because an element's destructor may destroy the
+    // CallbackList, which is the first user. Relaxed: value only.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -172,7 +172,7 @@ public:
         }
     }
 
-    // At its end, a call must run collect() if hasAny() and isDue() return true. Relaxed by E1.
+    // A call that ends must run collect() if hasAny() and isDue() return true. Relaxed by E1.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -183,7 +183,7 @@ public:
         return size_.load(std::memory_order_relaxed);  // value only
     }
 
-    /// Adds an unlinked element. The caller must then run collect(), unless it is inside a call.
+    /// Adds an unlinked element. Unless inside a call, the caller must run collect() afterwards.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -201,8 +201,8 @@ public:
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
     /// While the list is being called, a grace period begins at most every 200 us or every 256
-    /// elements. Elements retired in between are freed by the first call or removal after these 200
-    /// us, or after makeDue().
+    /// elements. Elements retired between two grace periods are freed by the first call or removal
+    /// after these 200 us, or after makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;
@@ -231,7 +231,7 @@ public:
     mutable Lock lock;
 
 private:
-    // Elements are numbered in the order of removal. Under the lock, first_ to last_ link the
+    // Elements are numbered in the order of removal. The chain from first_ to last_ has the
     // elements taken_ + 1 to taken_ + size_. Elements up to passed_ may be freed. While hasPeriod_
     // is set, elements up to batch_ wait for the end of period_.
     //
@@ -240,9 +240,9 @@ private:
     //   E2 free: ReadGuard -> hasPassed.
 
     struct Begun {
-        Retired* passed = nullptr;  // the element to free, or null if a period is to begin
+        Retired* passed = nullptr;  // the element to free, or null to begin a grace period
         bool isBegun = false;
-        std::size_t number = 0;  // the last element that the period covers
+        std::size_t number = 0;  // the last element that the grace period covers
         GracePeriod period{};
     };
 
@@ -278,7 +278,7 @@ private:
         return true;
     }
 
-    /// Limits the rate of periods, because a fence takes up to 20 us while other threads run.
+    /// Limits the rate of grace periods, because each has a fence of up to 20 us.
     bool mayBegin() noexcept {
         if (this->readers.looksUnread()) {
             return true;
@@ -299,8 +299,8 @@ private:
     static constexpr std::size_t many = 256;
 
     Atomic<bool> hasAny_{false};
-    Atomic<bool> hasPeriod_{false};  // true while a period begins or is awaited by a batch
-    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // no period begins before
+    Atomic<bool> hasPeriod_{false};  // true while a grace period begins or lasts
+    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // the earliest next grace period
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;

@@ -86,6 +86,13 @@ def test_no_page_shows_the_commands_of_the_generator():
     assert shown == []
 
 
+def test_the_first_page_leads_to_the_parts(page):
+    page.goto((SITE / "index.html").as_uri())
+    page.locator("#nav-tree .label", has_text="Project").wait_for()
+    shown = page.locator("#nav-tree .label:visible").all_inner_texts()
+    assert shown == ["Sluice", "Learn", "How to", "Reference", "Why", "Measured", "Project"]
+
+
 def test_the_search_finds_a_type_and_opens_its_page(page):
     page.goto((SITE / "index.html").as_uri())
     page.locator("#MSearchField").click()

@@ -213,11 +213,7 @@ def test_it_says_that_the_program_has_ended(browser):
 def test_pictures(opened):
     folder = Path(os.environ["SLUICE_LIVE_PICTURES"])
     with peer("--title", "Robot") as program:
-        for name, options in (
-            ("wide", {}),
-            ("dark", {"color_scheme": "dark"}),
-            ("phone", {"viewport": PHONE}),
-        ):
+        for name, options in (("wide", {}), ("dark", {"color_scheme": "dark"}), ("phone", {"viewport": PHONE})):
             page = opened(program.address, **options)
             program.command("calm")
             page.wait_for_timeout(4000)

@@ -18,9 +18,7 @@ class LengthTest(PlantedTree):
 class NamedPathTest(PlantedTree):
     def test_refuses_a_path_that_does_not_exist(self):
         self.plant("include/sluice/base/cell.hpp", "/// Tests: tests/unit/base/cell_test.cpp.")
-        self.assert_finds(
-            headers.check_named_paths, "it names tests/unit/base/cell_test.cpp, which does not"
-        )
+        self.assert_finds(headers.check_named_paths, "it names tests/unit/base/cell_test.cpp, which does not")
 
 
 class UmbrellaTest(PlantedTree):
@@ -56,17 +54,11 @@ class LayeringTest(PlantedTree):
 
     def test_refuses_a_higher_level(self):
         self.header("base/cell.hpp", "#pragma once", "#include <sluice/queue/ring.hpp>")
-        self.assert_finds(
-            layering.check, "include/sluice/base/cell.hpp:2: 'base' (level 0) may not include"
-        )
+        self.assert_finds(layering.check, "include/sluice/base/cell.hpp:2: 'base' (level 0) may not include")
 
     def test_refuses_fences_outside_base(self):
         self.header("base/fence.hpp", "std::atomic_thread_fence(std::memory_order_seq_cst);")
-        self.header(
-            "queue/a.hpp",
-            "// atomic_thread_fence would hide here",
-            "std::atomic_signal_fence(order);",
-        )
+        self.header("queue/a.hpp", "// atomic_thread_fence would hide here", "std::atomic_signal_fence(order);")
         self.assert_finds(layering.check, "queue/a.hpp:2: a stand-alone fence outside base")
 
     def test_refuses_code_in_forwarding_headers(self):
@@ -115,6 +107,10 @@ class PagesTest(PlantedTree):
     def test_refuses_a_link_to_nothing_on_any_page(self):
         self.plant("docs/guide/events.md", "", "See [bus](bus.md) and [queues](queues.md).")
         self.assert_finds(pages.check, "docs/guide/events.md:2: the link leads nowhere: bus.md")
+
+    def test_refuses_a_link_whose_text_is_broken(self):
+        self.plant("docs/guide/events.md", "See [the", "queues](queues.md), [these](queues.md) and [more][1].")
+        self.assert_finds(pages.check, "docs/guide/events.md:1: the text of a link is broken")
 
     def test_refuses_a_file_that_does_not_exist(self):
         self.plant("CONTRIBUTING.md", "`tools/gone.py bus` and `include/gone/`")
@@ -170,9 +166,7 @@ class FiguresTest(PlantedTree):
 class SnippetsTest(PlantedTree):
     def setUp(self):
         super().setUp()
-        self.plant(
-            "docs/snippets/quick.cpp", "int main() {", "    int sum = 0;", "    sum += 1;", "}"
-        )
+        self.plant("docs/snippets/quick.cpp", "int main() {", "    int sum = 0;", "    sum += 1;", "}")
 
     def test_refuses_lines_that_nobody_compiles(self):
         self.plant("docs/guide/queues.md", "text", "```cpp", "int sum = 0;", "sum += 2;", "```")

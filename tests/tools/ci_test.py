@@ -42,9 +42,7 @@ class CiTest(PlantedTree):
 
     def run_ci(self):
         """(status, lines that were printed)"""
-        run = subprocess.run(
-            [self.root / ".ci/run"], env=os.environ, capture_output=True, text=True, check=False
-        )
+        run = subprocess.run([self.root / ".ci/run"], env=os.environ, capture_output=True, text=True, check=False)
         return run.returncode, run.stdout.splitlines()
 
     def test_runs_in_a_build_the_suites_of_its_column(self):

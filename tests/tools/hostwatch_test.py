@@ -8,15 +8,11 @@ import unittest
 from pathlib import Path
 
 # A line of the log: date and time, level, thread, text.
-EVENT = re.compile(
-    r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}) \w+ +(?P<thread>\d+)  (?P<text>.*)"
-)
+EVENT = re.compile(r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}) \w+ +(?P<thread>\d+)  (?P<text>.*)")
 
 
 def run(*arguments):
-    return subprocess.run(
-        [os.environ["HOSTWATCH"], *arguments], capture_output=True, text=True, check=False
-    )
+    return subprocess.run([os.environ["HOSTWATCH"], *arguments], capture_output=True, text=True, check=False)
 
 
 def counts(report, name):
@@ -33,9 +29,7 @@ class HostwatchTest(unittest.TestCase):
         self.assertIn("\nthe accounts add up\n", result.stdout)
         rejected = {}
         for priority in ("low", "medium", "high"):
-            attempted, accepted, rejected[priority], delivered = counts(
-                result.stdout, f"all {priority}"
-            )
+            attempted, accepted, rejected[priority], delivered = counts(result.stdout, f"all {priority}")
             self.assertEqual(attempted, accepted + rejected[priority])
             self.assertEqual(accepted, delivered)
             self.assertGreater(delivered, 0)
@@ -85,9 +79,7 @@ class HostwatchTest(unittest.TestCase):
         result = run("--seconds", "0")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stdout, "")
-        self.assertEqual(
-            result.stderr, "hostwatch: --seconds 0: must be a whole number from 1 to 86400\n"
-        )
+        self.assertEqual(result.stderr, "hostwatch: --seconds 0: must be a whole number from 1 to 86400\n")
 
 
 

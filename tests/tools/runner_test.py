@@ -52,10 +52,7 @@ class SelectTestsTest(PlantedTree):
     def test_refuses_a_name_that_no_test_has_and_says_which_programs_there_are(self):
         status, _, complaint = self.select("Rong")
         self.assertEqual(status, 2)
-        self.assertEqual(
-            complaint,
-            "dev: no test matches 'Rong'; the programs are: bus conformance examples queue",
-        )
+        self.assertEqual(complaint, "dev: no test matches 'Rong'; the programs are: bus conformance examples queue")
 
     def test_refuses_what_ctest_reads_in_another_way(self):
         for text, part in ((r"Wrap\w", r"\w"), ("(?:Ring)", "(?"), ("Ring{1}", "{1"), ("R.*?g", "*?")):

@@ -6,6 +6,8 @@ from pathlib import Path
 from .problem import Problem, cxx_files, lines_of
 
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
+# The end and the beginning of the lines between which the text of a link is broken.
+OPEN, SHUT = re.compile(r"(?<!!)\[[^\[\]]*$"), re.compile(r"^[^\[\]]*\]\(")
 STAR = re.compile(r"^\s*\\\*")
 QUOTED = re.compile(r"`([^`]+)`")
 # Pages whose `quoted/paths` are checked, from the root of the tree.
@@ -28,6 +30,7 @@ def check(root):
     problems = []
     for page in pages:
         problems += check_links(root, page)
+        problems += check_texts(root, page)
         problems += check_stars(root, page)
         if page.name == "README.md" and page not in ENTRANCES:
             problems += check_index(root, page)
@@ -81,6 +84,12 @@ def check_links(root, page):
         for number, match in found(root, page, LINK)
         if not (root / page.parent / match[1]).exists()
     ]
+
+
+def check_texts(root, page):
+    """The site shows no link whose text has two lines."""
+    ends = {number for number, _ in found(root, page, SHUT)}
+    return [Problem(page, number, "the text of a link is broken") for number, _ in found(root, page, OPEN) if number + 1 in ends]
 
 
 def check_stars(root, page):

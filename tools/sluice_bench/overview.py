@@ -23,6 +23,7 @@ BARS, LONGEST = 174, 138
 
 # Every rule names the picture, because a report holds it inside its page.
 STYLE = """
+    .times { color-scheme: light dark }
     .times .ground { fill: #ffffff; stroke: #d0d7de } .times .own { fill: #0969da } .times .other { fill: #afb8c1 }
     .times line { stroke: #1f2328; stroke-width: 1.5 } .times .rule { stroke: #d0d7de; stroke-width: 1 }
     .times text { font: 14px system-ui, "Segoe UI", "DejaVu Sans", "Noto Sans CJK SC", sans-serif; fill: #1f2328 }

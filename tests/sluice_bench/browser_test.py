@@ -110,10 +110,10 @@ def test_tables_sort_by_the_figures_and_not_by_their_text(visit):
     assert opened.column(table, 1) == sorted(ascending)
 
 
-# Of each text: itself, its base line, its left and its right end, and the height of its letters.
+# Of each text: itself, its base line, its left and its right end, the height of its letters, and its style.
 TEXTS = """[...document.querySelectorAll("text")].map((each) => {
     const box = each.getBBox();
-    return [each.textContent, each.getAttribute("y"), box.x, box.x + box.width, parseFloat(getComputedStyle(each).fontSize)];
+    return [each.textContent, each.getAttribute("y"), box.x, box.x + box.width, parseFloat(getComputedStyle(each).fontSize), each.getAttribute("class")];
 })"""
 
 
@@ -125,5 +125,7 @@ def test_the_chart_of_the_readme_can_be_read_on_a_phone(browser, name):
     texts = sorted(opened.evaluate(TEXTS), key=lambda each: each[1:3])
     assert min(each[4] for each in texts) * (PHONE["width"] - 32) / width > 10
     assert [each for each in texts if each[2] < 0 or each[3] > width] == []
+    bars = opened.evaluate("document.querySelector('rect.own').x.baseVal.value")
+    assert [each for each in texts if each[5] == "" and each[2] < bars < each[3] + 4] == []
     assert [pair for pair in zip(texts, texts[1:]) if pair[0][1] == pair[1][1] and pair[0][3] > pair[1][2]] == []
     opened.close()

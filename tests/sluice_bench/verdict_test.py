@@ -32,6 +32,7 @@ def made_up(rounds=10):
         {"scenario": "b", "subject": "ours/Ring", "baseline": "peer/Slow", "at_most": 1.0,
          "ratio": 0.976, "met": False},
         {"scenario": "a", "subject": "ours/Ring", "at_most": 30.0, "median": 20.0, "met": True},
+        {"scenario": "b", "subject": "ours/Ring", "at_most": 5000.0, "p99": 23153.4, "met": False, "missed": True},
     ]  # fmt: skip
     return sample.content(three_of(rounds), comparisons=lines, targets=targets)
 
@@ -42,7 +43,8 @@ def test_the_verdict_stands_before_everything_but_whether_to_believe_it(loaded):
         text.index(phrase)
         for phrase in (
             "Credible: yes.",
-            "Targets missed: 1 of 4. a : ours/Ring, at most 0.333 x peer/Quick, reached 2.000 (",
+            "Targets missed: 2 of 5. a : ours/Ring, at most 0.333 x peer/Quick, reached 2.000 (",
+            "b : ours/Ring, at most 5,000 ns, reached 23,153",
             "in the interval of the figure: 2. a : ours/Ring, at most 0.5 x peer/Slow, reached 0.500 (",
             "b : ours/Ring, at most 1 x peer/Slow, reached 0.976",
             "Ours beside others, by scenario: 1 faster, 1 slower.",

@@ -5,6 +5,7 @@ its own, because a log record takes a hundred times as long as a callback. The w
 the picture is narrow, so that a phone shows it with letters that can be read.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass
 from html import escape
@@ -116,8 +117,8 @@ def draw(rows, words):
 
 
 def version(record, subject):
-    """Without the commits since a release, which have no room."""
-    return (record.subject(subject).get("version") or "").replace("_", ".").partition("-")[0]
+    """Without what stands behind the number of a release: commits since, or a packager's suffix."""
+    return re.split("[-+]", (record.subject(subject).get("version") or "").replace("_", "."))[0]
 
 
 def name(row, letter, language):

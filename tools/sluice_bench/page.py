@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from . import contents, doctor, estimates, facts, figures, overview, reproduce, verdict
 from .charts import Charts
+from .measure import significant
 from .record import KINDS, OVERFLOW, counted, has_samples, is_invalid, rounds
 
 VEGA_LITE = "6.1"
@@ -62,6 +63,7 @@ def content(record):
         "comparisons": contents.comparisons(record),
         "verdict": verdict.content(record),
         "reached": lambda target: verdict.reached(record, target),
+        "significant": significant,
         "tally": contents.tally,
         "given": any("verdict" in line for line in record.comparisons),
         "computed": not all("verdict" in line for line in record.comparisons),

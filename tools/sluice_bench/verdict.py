@@ -1,6 +1,7 @@
 """The verdict of a file on our own subjects: the first thing on the page."""
 
 from . import contents, estimates
+from .measure import significant
 from .record import is_invalid, rounds
 
 WORDS = ("slower", "undecided", "same", "faster")
@@ -43,11 +44,12 @@ def figure(target):
 
 def reached(record, target):
     """The figure that was reached, and its interval."""
-    text, values = f"{figure(target):.3f}", rounds_behind(record, target)
+    value, values = figure(target), rounds_behind(record, target)
+    text = f"{value:.3f}" if value < 100 else significant(value)
     if len(values) < estimates.FEWEST_PAIRS:
         return text
     low, high = estimates.sign_interval(values)
-    return f"{text} ({low:.3g} .. {high:.3g})"
+    return f"{text} ({significant(low)} .. {significant(high)})"
 
 
 def rounds_behind(record, target):

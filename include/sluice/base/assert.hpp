@@ -13,14 +13,14 @@ namespace sluice {
 
 /// All strings stay valid until the assertion handler returns.
 struct AssertionFailure {
-    const char* expression;  ///< the condition as written; empty if there is none
+    const char* expression;  ///< text of the failed condition; empty if there is none
     const char* message;     ///< how to use the library correctly
     const char* file;
     int line;
 };
 
-/// Called on the thread whose assertion failed. An AssertionHandler must not throw. When it
-/// returns, the library calls std::abort.
+/// Called on the thread whose assertion failed. An AssertionHandler must not throw. The library
+/// calls std::abort after the handler returns.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -33,7 +33,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call
 /// setAssertionHandler().
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // failAssertion() acquires, so that the handler sees all writes before this call.
+    // The acquire load in failAssertion() shows the handler all writes before this release.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -53,8 +53,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// A template whose code depends on assertionsAreActive needs it as a template argument. Otherwise
-/// the linker could merge the code of two translation units that differ in NDEBUG.
+/// Templates that depend on NDEBUG take assertionsAreActive as a template argument. Without this
+/// argument, the linker could merge their code from translation units that differ in NDEBUG.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

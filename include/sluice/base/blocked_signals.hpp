@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// Blocks signals on the calling thread, and on threads that it starts, while the object lives.
+/// While a BlockedSignals lives, its thread and the threads that its thread starts block signals.
 /// Faults such as SIGSEGV are not blocked, so that crash handlers run. Has no effect without POSIX.
 class BlockedSignals {
 public:

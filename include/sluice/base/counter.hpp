@@ -25,7 +25,7 @@ class SingleWriterCounter {
 public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         const CounterWord count = count_.load(std::memory_order_relaxed);  // own variable
-        // A mask narrows the sum to CounterWord, because g++ warns about casts to the same type.
+        // A mask, not a cast, narrows the sum, because g++ warns about casts to the same type.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1 count
     }
@@ -93,7 +93,7 @@ private:
     //
     // Happens-before edges:
     //   E1 value: set -> get.
-    //   E2 reuse: set -> get. A get() that reads a later set()'s half sees that version_ changed.
+    //   E2 reuse: set -> get. A get() that reads a half of a later set() sees a new version_.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};

@@ -163,7 +163,7 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // On other processors the fence is a read-modify-write of a variable that all threads share.
+    // Processors other than x86: a read-modify-write of a variable that all threads share.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
@@ -223,12 +223,12 @@ public:
         }
     }
 
-    /// Destroys the T and writes to its cache lines, so that this processor owns them. This makes
-    /// the next construction faster if another thread performs it: see docs/decisions/rings.md. If
-    /// a T is larger than four cache lines, only its first line is written.
+    /// Destroys the T and writes to its cache lines, so that this processor owns them. A later
+    /// construction by another thread is faster on owned lines: see docs/decisions/rings.md. If a T
+    /// is larger than four cache lines, only its first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
-        volatile unsigned char* const bytes = storage_;  // the compiler must keep the stores
+        volatile unsigned char* const bytes = storage_;  // volatile keeps the stores
         constexpr std::size_t last = sizeof(T) <= 4 * lineSize ? sizeof(T) - lastPart : 0;
         for (std::size_t i = 0; i < last; i += lineSize) {
             bytes[i] = 0;
@@ -237,7 +237,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t lineSize = 64;  // with larger lines, some stores are redundant
+    static constexpr std::size_t lineSize = 64;  // larger cache lines make some stores redundant
     // The last `lastPart` bytes of a T never cross a cache line boundary.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
@@ -260,13 +260,13 @@ public:
 ///
 /// x and y are atomics with relaxed or stronger accesses. If one thread calls light() and another
 /// calls heavy(), the thread whose call is later sees all writes before the other call. Two calls
-/// of heavy() give the same guarantee; two calls of light() do not. ThreadSanitizer does not see
-/// these fences, so publish data with release and acquire.
+/// of heavy() give the same guarantee as light() and heavy(); two calls of light() give none.
+/// ThreadSanitizer does not see light() and heavy(), so publish data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a
-/// full barrier on every processor that executes a thread of the process. Without membarrier, both
-/// are full fences. The program chooses membarrier or full fences once, at its start or in the
-/// first call.
+/// full barrier on every processor that executes a thread of the process. Without membarrier,
+/// light() and heavy() are full fences. The program chooses membarrier or full fences once, at its
+/// start or in the first call of a fence.
 ///
 /// Thread safety: any thread may call any member, including in static initialisers, signal handlers
 /// and forked children.
@@ -318,11 +318,11 @@ private:
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
     /// Calls decide() before main(), because Linux takes about 15 ms to register a process that has
-    /// several threads. Compilers without [[gnu::constructor]] leave decide() to the first call.
+    /// several threads. Without [[gnu::constructor]], the first call of a fence calls decide().
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
-        (void)decide();  // makes later calls cheap
+        (void)decide();  // makes later calls of light() cheap
         detail::fullFence();
     }
 
@@ -333,7 +333,7 @@ private:
         Choice choice = shared_.choice.load(std::memory_order_relaxed);  // value only
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
-            // If another thread chose first, the failed exchange reads its choice.
+            // If another thread chose first, the failed exchange reads that thread's choice.
             if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -362,8 +362,8 @@ private:
         std::atomic<Choice> choice{Choice::undecided};
     };
 
-    // Usable before dynamic initialisation. A forked child inherits the choice, and heavy()
-    // registers the child if necessary.
+    // Usable before dynamic initialisation. A forked child inherits `choice`, and heavy() registers
+    // the child for membarrier if necessary.
     inline static Shared shared_{};
 };
 
@@ -400,8 +400,8 @@ struct StdPlatform {
 #endif
     }
 
-    /// A number of at least 1, unique among all past and present threads. Shared libraries that
-    /// hide their symbols count separately, so two libraries may use the same number.
+    /// The calling thread's number: at least 1, unique among all past and present threads.
+    /// Libraries with hidden symbols count separately, so two libraries may use the same number.
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
@@ -409,10 +409,10 @@ struct StdPlatform {
         return number;
     }
 
-    /// True while the calling thread runs message handlers; HandlerThread sets it.
+    /// True while the calling thread runs message handlers; set by HandlerThread.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
 #if defined(_WIN32)
-        // The program may export a mark that its DLLs use, too: see docs/platforms.md.
+        // A program and its DLLs share one mark if the program exports it: see docs/platforms.md.
         static auto* const mark = detail::windows::find<bool*()>(nullptr, "sluiceHandlerMark");
         if (mark != nullptr) {
             return *mark();
@@ -422,7 +422,7 @@ struct StdPlatform {
         return runs;
     }
 
-    /// Every access must pass its memory order.
+    /// Every access must name a memory order.
     template <class T>
     using Atomic = std::atomic<T>;
 

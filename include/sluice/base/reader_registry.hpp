@@ -31,7 +31,7 @@ struct alignas(cacheLineSize) ReaderSlot {
     static constexpr Word phase = 1;
     /// Marks a slot that serves a single ReadGuard and is released with this guard.
     static constexpr Word temporary = 2;
-    /// The alignment of objects. A word smaller than `firstAddress` marks an idle entry.
+    /// The alignment of read objects. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
 
     static Word wordOf(const void* where) noexcept { return reinterpret_cast<Word>(where); }
@@ -39,8 +39,8 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Finds the entry and the word of the object's outermost guard, or returns null. Stops at the
-    /// first idle entry, because guards end in reverse order.
+    /// Finds the entry and the word of the outermost guard of the object at `where`, or returns
+    /// null. Stops at the first idle entry, because guards end in reverse order.
     const Entry* find(const void* where, Word& word) const noexcept {
         for (const Entry& entry : entries) {
             word = entry.load(std::memory_order_acquire);  // E1 leave
@@ -54,12 +54,12 @@ struct alignas(cacheLineSize) ReaderSlot {
         return nullptr;
     }
 
-    Entry entries[8]{};  // written by the owner, read by grace periods
+    Entry entries[8]{};  // written by the slot's owner, read by grace periods
 
-    // Used by ReadGuards nested in a guard of the same object. Removers ignore this entry.
+    // Used by ReadGuards nested in a guard of the same object. GracePeriods ignore this entry.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The other thread's ReadGuard for which the owner waits: its entry and the entry's word.
+    // While the slot's owner waits for another thread's ReadGuard: the guard's entry and word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
     // The slot is taken while `bit` is set in `*taken`, which all slots of a group share.
@@ -82,12 +82,12 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// thread that created it, so it must not span a co_await. Two threads deadlock if each waits for
 /// the readers of an object that the other thread is reading. Threads that have called enter(where)
 /// must end before the registry is destroyed. A preempted reader delays only removals from the
-/// object that it reads. After waiting for the end of a guard, a remover sees all writes that were
-/// made under this guard.
+/// object that it reads. A remover that has waited for a guard's end sees all writes that were made
+/// under the guard.
 ///
-/// Performance: enter() is a store and a light fence. A thread's first enter() takes a slot, and so
-/// does an enter() by a thread that already reads eight other objects. Both may throw
-/// std::bad_alloc. A remover reads all taken slots, and one word per 32 slots.
+/// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter(),
+/// and in each enter() while it reads eight other objects. Taking a slot may throw std::bad_alloc.
+/// A remover reads all taken slots, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -112,7 +112,7 @@ private:
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
 
-        /// Returns the next taken slot, or null at the end. Not inlined: often called.
+        /// Returns the next taken slot, or null after the last one. Not inlined: often called.
         [[gnu::noinline]] Slot* step() noexcept {
             while (left_ == 0) {
                 if (next_ == nullptr) {
@@ -174,7 +174,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): hasPassed() may read only this word and miss the previous guard's end.
+            // Release (E1): hasPassed() may read only this word, not the previous guard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }
@@ -229,19 +229,19 @@ public:
         return GracePeriod(firstGroup());
     }
 
-    /// Returns true if all ReadGuards that the object had at beginGrace() have ended. Use each
-    /// GracePeriod for one object, and on one thread at a time.
+    /// Returns true if all ReadGuards that the object at `where` had at beginGrace() have ended.
+    /// Use each GracePeriod for one object, and on one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
-    /// Returns true if the object seems to have no readers. May miss new ReadGuards.
+    /// Returns true if the object at `where` seems to have no readers. May miss new ReadGuards.
     [[nodiscard]] bool looksUnread(const void* where) const noexcept {
         GracePeriod period(firstGroup());
         return hasPassed(period, where);
     }
 
-    /// Waits until other threads' current guards of the object end. Spins, yields, then sleeps.
+    /// Waits until the guards that other threads now have on the object end. Spins, yields, sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
@@ -432,7 +432,7 @@ private:
     }
 
     const std::size_t hash_;
-    Atomic<Group*> groups_{nullptr};  // groups live until the destructor
+    Atomic<Group*> groups_{nullptr};  // a Group lives as long as the registry
 };
 
 using ReaderRegistry = BasicReaderRegistry<>;

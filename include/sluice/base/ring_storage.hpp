@@ -58,8 +58,8 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The exact number of messages at some moment during the call. The acquire load of `tail`
-    /// keeps the second load of `head` from moving before it.
+    /// The exact number of messages at some moment during the call. The second load of `head`
+    /// cannot be reordered before the acquire load of `tail`.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -188,7 +188,7 @@ public:
     [[nodiscard]] SendResult result() const noexcept { return result_; }
     [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
 
-    /// The number of slots that were pushed or skipped before the current slot.
+    /// The number of ring slots that were pushed or skipped before the current slot.
     [[nodiscard]] Index number() const noexcept {
         constexpr auto first = static_cast<Index>(Traits::firstPosition);
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);

@@ -101,11 +101,11 @@ private:
     std::atomic<unsigned> calls_{0};
 };
 
-/// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
+/// Marks the calling thread as a handler thread while the HandlerThread lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for a free slot without a time limit, because their own thread may
 /// have to free the slot. A DLL or a shared library with hidden symbols does not see marks that
-/// other code has set, unless it uses an exported mark: see StdPlatform::runsHandlers().
+/// other code has set, unless the program exports a mark: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

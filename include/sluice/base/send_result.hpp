@@ -14,7 +14,7 @@ enum class [[nodiscard]] SendResult : std::uint8_t {
     closed,  ///< no new messages are accepted
 };
 
-/// What a full container does with a new message.
+/// How a full container handles a new message.
 enum class Overflow : unsigned char {
     reject,      ///< the send fails with the result `full`
     block,       ///< the sender waits while the container is full

@@ -11,7 +11,7 @@ namespace detail {
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    /// A thread may use an abandoned registry until its own dropUser().
+    /// A thread may use an abandoned registry until the thread calls dropUser().
     [[nodiscard]] bool isAbandoned() const noexcept {
         return isAbandoned_.load(std::memory_order_relaxed);  // value only
     }

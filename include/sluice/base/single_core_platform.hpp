@@ -72,7 +72,7 @@ private:
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
 /// SingleCorePlatform has no hardware barriers, so it has data races on several processors. Waits
-/// spin, because only an interrupt handler can make a condition true.
+/// spin, because only an interrupt handler can end a wait.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

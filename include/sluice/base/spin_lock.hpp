@@ -52,7 +52,7 @@ private:
     static constexpr unsigned maxPauses = 64;
     static constexpr unsigned maxYields = 16;
     static constexpr unsigned maxShortNaps = 32;
-    using Micros = std::chrono::microseconds::rep;  // plain numbers compile faster
+    using Micros = std::chrono::microseconds::rep;  // numbers compile faster than durations
     static constexpr Micros shortestNap = 20;
 
     [[gnu::cold, gnu::noinline]] void waitLong() noexcept {

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// The head of a lock-free stack of numbered nodes, in one atomic word. Nodes store successors.
+/// The one-word atomic head of a lock-free stack of numbered nodes. Nodes store their successors.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -51,7 +51,7 @@ public:
 
     constexpr explicit TaggedHead(Number number) noexcept : word_(number) {}
 
-    /// Pushes a node. `nextOf(number)` returns the Atomic<Number> with a node's successor.
+    /// Pushes a node. `nextOf(number)` returns the Atomic<Number> that holds a node's successor.
     template <class NextOf>
     void push(Number number, NextOf nextOf) noexcept {
         auto& next = nextOf(number);
@@ -84,9 +84,9 @@ public:
 private:
     // Edge E1: push -> pop (proof: docs/algorithms/pools.md).
     //
-    // The tag counts the changes of the head, so that the exchange in pop() fails if other threads
-    // have popped the top node and pushed it again (ABA). Only read-modify-writes may change the
-    // head, so that pop() synchronizes with all earlier pushes.
+    // The word's upper bits, the tag, count the changes of the head, so that the exchange in pop()
+    // fails if other threads have popped the top node and pushed it again (ABA). Only
+    // read-modify-writes may change the head, so that pop() synchronizes with all earlier pushes.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 

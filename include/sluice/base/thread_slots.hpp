@@ -77,8 +77,8 @@ public:
         }
     }
 
-    /// Adds a slot that this thread keeps until it ends. Returns null if the ending thread has
-    /// already given back its slots. If add() throws std::bad_alloc, nothing changes.
+    /// Adds a slot that this thread keeps until the thread ends. Returns null if the ending thread
+    /// has already given back its slots. If add() throws std::bad_alloc, nothing changes.
     [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
         if (view_.hasEnded) {
             return nullptr;
@@ -100,7 +100,7 @@ private:
     };
 
     /// Constant-initialised and trivially destructible for fast access. At most an eighth of the
-    /// entries is in use, so each search ends.
+    /// entries is in use, so each search reaches an unused entry.
     struct View {
         const Entry* entries = &noEntry;
         std::size_t mask = 0;
@@ -123,7 +123,7 @@ private:
         }
 
         Slot& add(Registry& registry) {
-            if (count_ >= most_) {  // may exceed most_, because enroll() may add entries
+            if (count_ >= most_) {  // count_ may exceed most_, because enroll() may add entries
                 rebuild();
             }
             Slot& slot = registry.enroll(mark());

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The version of Sluice. docs/versions.md explains its three numbers.
+/// The version of Sluice. docs/versions.md explains the three version numbers.
 ///
 ///     #if SLUICE_VERSION < 200
 ///     #error "this program needs Sluice 0.2"

@@ -47,8 +47,8 @@ public:
         }
     }
 
-    /// Starts the thread. Returns false if the queue was started or stopped before. If the system
-    /// refuses a thread, start() calls setupError() and leaves the queue unchanged.
+    /// Starts the queue's thread. Returns false if the queue was started or stopped before. If the
+    /// system refuses a thread, start() calls setupError() and leaves the queue unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -58,7 +58,7 @@ public:
     }
 
     /// Makes later enqueue() calls return false, and destroys the queued events. Events that the
-    /// thread has already taken are still dispatched.
+    /// queue's thread has already taken are still dispatched.
     void stop() {
         isDiscarding_.store(true, std::memory_order_relaxed);  // value only
         this->close();
@@ -67,7 +67,7 @@ public:
 
     /// Makes enqueue() return false, and waits until the queued events are dispatched. After
     /// `timeout`, or if the queue was never started, calls stop() and returns false. In a listener,
-    /// returns false without waiting; the thread ends after the last queued event.
+    /// returns false without waiting; the queue's thread ends after the last queued event.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();
@@ -85,8 +85,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);  // acquired before, by drainFor()
     }
 
-    /// Waits until stop() or stopAfterDrain() has ended the thread. In a listener, returns false
-    /// without waiting.
+    /// Waits until stop() or stopAfterDrain() has ended the queue's thread. In a listener, returns
+    /// false without waiting.
     bool join() {
         if (isHere()) {
             return false;
@@ -123,7 +123,7 @@ private:
     }
 
     detail::ThreadLifecycle<StdPlatform, Park> lifecycle_;
-    std::atomic<const void*> servedBy_{nullptr};  ///< written by the thread
+    std::atomic<const void*> servedBy_{nullptr};  ///< the queue's thread, or null if none runs
     std::atomic<bool> isDiscarding_{false};       ///< set by stop()
     SingleWriterCounter<> failures_;
 };

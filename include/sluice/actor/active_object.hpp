@@ -25,7 +25,7 @@
 
 namespace sluice::detail {
 
-/// The mailbox of an active object and its posting functions.
+/// The mailbox of an active object, with the functions that post messages.
 template <class MessageList, class Traits>
 class Posting : public Requesting<Posting<MessageList, Traits>>,
                 public AwaitedPosting<Posting<MessageList, Traits>, Traits> {
@@ -59,8 +59,8 @@ public:
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Like post(), but waits for a free slot for at most `timeout`. postFor() does not wait in a
-    /// handler or before start().
+    /// Like post(), but waits up to `timeout` for a free slot in the mailbox. postFor() does not
+    /// wait in a handler or before start().
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -103,14 +103,14 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Posts before the start must not wait, because no thread would free a slot.
+    /// Posts before start() must not wait, because no thread would free a slot.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {
         return MailboxBus::Clock::now();
     }
-    /// Makes the object's thread check its timers.
+    /// Makes the object's thread check the object's timers.
     void wakeOwner() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
@@ -157,16 +157,16 @@ namespace sluice {
 /// at run time. Use Bus for parts of a program that share a thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Other due timers
-/// fire after the queued messages, or in the same batch as a due timer of high priority.
+/// fire after the queued messages, or together with a due timer of high priority.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. The object may
 /// be destroyed after join() or before start(), but not by its own handlers: see Running.
 ///
 /// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls
 /// `Derived::handlerFailed(std::exception_ptr)`, if declared, and acts according to
-/// Traits::onFailure. Before the thread ends, it calls `Derived::ended()`, if declared.
+/// Traits::onFailure. Before the object's thread ends, it calls `Derived::ended()`, if declared.
 ///
-/// Performance: a post costs as much as Bus::publish(). The mailbox is part of the object.
+/// Performance: a post costs as much as Bus::publish(). The object contains its mailbox.
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<
@@ -191,8 +191,8 @@ public:
 
     // ---- The thread
 
-    /// Starts the thread. Returns false if the object was started or stopped before. If the system
-    /// refuses a thread, start() calls setupError() and leaves the object unchanged.
+    /// Starts the object's thread. Returns false if the object was started or stopped before. If
+    /// the system refuses a thread, start() calls setupError() and leaves the object unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -204,7 +204,7 @@ public:
                           !detail::hasPolicy<Traits>(Overflow::dropOldest),
                       "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
-        if constexpr (isHandled && canRestart) {  // avoids follow-up errors
+        if constexpr (isHandled && canRestart) {  // avoids follow-up compile errors
             return begin(options,
                          [](void* self) noexcept { static_cast<ActiveObject*>(self)->serve(); });
         } else {
@@ -212,10 +212,10 @@ public:
         }
     }
 
-    /// Makes later posts return `closed`, and discards queued messages after the running handler.
+    /// Makes posts return `closed`, and discards queued messages when the running handler returns.
     void stop() {
         mailbox_.stop();
-        lifecycle_.changed().notifyAll();  // as in stopAfterDrain()
+        lifecycle_.changed().notifyAll();  // ends the delay before a restart
         (void)endUnstarted();
     }
 
@@ -236,8 +236,8 @@ public:
         return !mailbox_.isStopped();
     }
 
-    /// Waits until stop() or stopAfterDrain() has ended the thread. In a handler of the object,
-    /// returns false without waiting.
+    /// Waits until stop() or stopAfterDrain() has ended the object's thread. In a handler of the
+    /// object, returns false without waiting.
     bool join() {
         if (isHere()) {
             return false;
@@ -271,7 +271,7 @@ public:
         }
         return progress;
     }
-    /// Returns false while the thread waits for messages.
+    /// Returns false while the object's thread waits for messages.
     [[nodiscard]] bool isAwake() const noexcept { return turns_.get() % 2 != 0; }
     /// The number of exceptions thrown by handlers or `restart()`.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
@@ -282,7 +282,7 @@ protected:
     using MailboxBus = typename Posting::MailboxBus;
 
     ActiveObject() = default;
-    /// The thread must have ended, because the members of Derived are already destroyed.
+    /// The object's thread must have ended, because Derived is already destroyed.
     ~ActiveObject() {
         if (!lifecycle_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
@@ -298,7 +298,7 @@ protected:
         }
     }
 
-    /// The mailbox, for LastValue<T, MailboxBus> members of Derived.
+    /// Returns the mailbox, which LastValue<T, MailboxBus> members of Derived need.
     [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
     /// Handles queued messages and due timers on the calling thread, to test an object that is
@@ -342,13 +342,13 @@ private:
     }
 
     /// Discards the messages of a closed object that has no thread. Returns false if the object has
-    /// a thread, or if another thread ends the object. Waits for a running start().
+    /// a thread, or if another thread is ending the object. Waits for a running start().
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
         }
         mailbox_.stop();
-        mailbox_.runWith([](const auto&) {});  // only discards
+        mailbox_.runWith([](const auto&) {});  // discards the queued messages
         this->endCoroutines();
         this->notifyRoom();
         lifecycle_.endedWithoutThread();
@@ -379,9 +379,9 @@ private:
         turns_.add(1);
     }
 
-    /// Returns the number of handled messages and fired timers.
+    /// Returns the number of handled messages, fired timers and resumed coroutines.
     std::size_t handleDue() {
-        // At least one message is handled between two timer batches, so no timer starves messages.
+        // Handles a message between two batches of timers, so that timers cannot starve messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
             if constexpr (detail::hasTimers<Traits>) {
@@ -459,7 +459,7 @@ private:
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;
-    /// Incremented when the thread falls asleep or wakes up; an odd number means awake.
+    /// Counts how often the object's thread has fallen asleep or woken up; odd while awake.
     SingleWriterCounter<Platform> turns_;
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread

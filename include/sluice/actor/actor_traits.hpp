@@ -12,11 +12,11 @@ namespace sluice {
 /// An object's reaction to an exception thrown by a handler.
 enum class OnFailure : unsigned char {
     goOn,     ///< counts the failure and handles the next message
-    stop,     ///< stops and discards the queued messages
-    restart,  ///< calls `Derived::restart()`, or stops at restartLimit
+    stop,     ///< stops the object and discards its queued messages
+    restart,  ///< calls `Derived::restart()`, or stops the object at restartLimit
 };
 
-/// The traits of all objects with handlers.
+/// The settings that ActiveObject and PooledObject have in common.
 struct ObjectTraits {
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
@@ -24,7 +24,7 @@ struct ObjectTraits {
     // within the last restartPeriod.
     static constexpr unsigned restartLimit = 3;
     static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
-    /// The delay before a restart. Each earlier restart in the period doubles the delay.
+    /// The delay before a restart. Each earlier restart within restartPeriod doubles the delay.
     static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 
@@ -32,7 +32,7 @@ struct ObjectTraits {
     /// counts until the object's thread has processed the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
-    /// The maximum number of unhandled messages of a type; 0 means no limit. At the limit, posts
+    /// The maximum number of unhandled messages of a type; 0 means no limit. At this limit, posts
     /// return `full`, whatever the overflow policy. Do not combine maxInFlight with `expiry` or
     /// dropOldest.
     template <class Message>
@@ -50,7 +50,7 @@ struct ObjectTraits {
 /// The traits of an active object. MailboxTraits are the traits of a bus, such as BareBusTraits.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, ObjectTraits {
-    /// The mailbox quota of high priority, in messages: see FullBusTraits::depth.
+    /// The mailbox quota for messages of high priority: see FullBusTraits::depth.
     static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// Returns false in handlers, because a handler must not wait for a free slot.

@@ -22,7 +22,7 @@ namespace detail {
 template <class Object, class... Args>
 class CoroutinePromise;
 
-/// The awaiter of a reply.
+/// The awaiter of a Future.
 template <class Scheduler, class Traits, class Reply>
 class AwaitedFuture final : private Scheduler::Waiting {
 public:
@@ -62,7 +62,7 @@ private:
     bool isAttached_ = false;
 };
 
-/// The awaiter of a post.
+/// The awaiter of awaitPost().
 template <class Scheduler, class Target, class T>
 class AwaitedPost final : private Scheduler::Waiting {
 public:
@@ -87,7 +87,7 @@ public:
     }
     SendResult await_resume() {
         if (isWithoutRoom(result_)) {
-            (void)isPosted();  // at the deadline
+            (void)isPosted();  // the last attempt, at the deadline
         }
         return result_;
     }
@@ -160,7 +160,7 @@ public:
         }
     }
 
-    /// For run().
+    /// For ActiveObject::run() and PooledObject::run().
     detail::CoroutineFrame& release([[maybe_unused]] const void* scheduler) noexcept {
         SLUICE_ASSERT(scheduler == scheduler_, "an object runs its own coroutines");
         return *std::exchange(frame_, nullptr);

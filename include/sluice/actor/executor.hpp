@@ -33,7 +33,7 @@ public:
     /// Handles a batch of messages, and schedules the object again if messages remain.
     void run() { run_(*this); }
 
-    // The neighbours of a scheduled task, written by the executor.
+    // The neighbours of this task in the executor's queue. Written by the executor.
     ExecutorTask* nextScheduled = nullptr;
     ExecutorTask* previousScheduled = nullptr;
 
@@ -45,10 +45,10 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// The time of an alarm, and its task's number, which makes the pair unique.
+/// The time of an alarm, and the number of its task, which makes each pair unique.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
-/// An object with an alarm for its earliest timer.
+/// A task with an alarm, at which the executor wakes the task.
 class TimedExecutorTask : public ExecutorTask {
 public:
     /// Makes the object check its timers. Returns true if the caller must schedule the object.
@@ -74,7 +74,7 @@ class Executor : public detail::HandlerWait {
 public:
     /// Schedules an idle task that has received a message. Any thread may call schedule().
     virtual void schedule(ExecutorTask& task) = 0;
-    /// Schedules a task behind all others. The thread that runs the task calls scheduleLast().
+    /// Schedules a task behind all other tasks. Called by the thread that runs the task.
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
@@ -95,7 +95,7 @@ public:
         beforeWait();
         return ends_.waitUntil(isOver, deadline);
     }
-    // ---- For each object: called at its start, before its end, and after its end
+    // ---- Called by each object at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
     /// The object that `ended` points to may already be destroyed.

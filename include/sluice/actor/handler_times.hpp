@@ -16,7 +16,7 @@ struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handler calls, including those for timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
-    /// The time from a message's time stamp to its handler; zero if the header has no time stamp.
+    /// The total time between time stamps of messages and their handlers; zero without time stamps.
     std::chrono::nanoseconds inQueue{0};
     std::chrono::nanoseconds longestInQueue{0};
 };
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    // A SingleWriterCounter of nanoseconds may have 32 bits, which overflow after 4 seconds.
+    // Not a SingleWriterCounter: 32 bits of nanoseconds would overflow after 4 seconds.
     using Number = SingleWriterNumber<Platform>;
     static Nanoseconds durationOf(const Number& number) noexcept {
         return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));
@@ -54,7 +54,7 @@ private:
     Number longest_;
 };
 
-/// Calls and counts the handlers of one object, and measures them if Traits::handlerTimes is true.
+/// Calls and counts the handlers of one object, and measures each call if Traits::handlerTimes.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

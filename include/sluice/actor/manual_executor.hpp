@@ -21,7 +21,7 @@ namespace sluice {
 ///     sluice::Running<Session> session(executor);
 ///     (void)session.post(Packet{});
 ///     executor.runAll();
-///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
+///     executor.runFor(std::chrono::minutes(10));  // advances the clock without waiting
 ///
 /// Order: each step runs a random object with messages, and handles at most Traits::batch messages.
 /// The same seed and the same posts give the same order.
@@ -76,7 +76,7 @@ public:
         if (ready_.empty()) {
             return false;
         }
-        // No standard distribution is used, because libraries implement distributions differently.
+        // No standard distribution is used, because standard libraries implement them differently.
         ExecutorTask* const task = std::exchange(
             ready_[static_cast<std::size_t>(random_() % ready_.size())], ready_.back());
         ready_.pop_back();
@@ -84,7 +84,7 @@ public:
         return true;
     }
 
-    /// Calls step() until no object has messages, but at most `atMost` times. Returns the steps.
+    /// Calls step() until no object has messages, at most `atMost` times. Returns the step count.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
         while (steps < atMost && step()) {
@@ -108,7 +108,7 @@ private:
     /// Half of the range of the clock, so that differences between times do not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
 
-    /// Returns false if the earliest alarm is later than `end`.
+    /// Wakes the tasks of the earliest alarm. Returns false if that alarm is later than `end`.
     bool wakeDue(TimePoint end) {
         const TimePoint earliest = alarms_.earliest();
         if (earliest > std::min(end, lastTime)) {

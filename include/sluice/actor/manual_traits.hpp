@@ -22,7 +22,7 @@ public:
     static time_point now() noexcept {
         return time_point(duration(now_.load(std::memory_order_relaxed)));  // value only
     }
-    /// Moves the clock forward to this time. Times beyond 146 years may overflow.
+    /// Moves the clock forward to `time`. Times beyond 146 years may overflow.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);  // value only
@@ -35,8 +35,8 @@ private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that a test runs on one thread. A wait with a deadline fails
-/// immediately. A wait without a deadline terminates the program, because no thread could end it.
+/// The wait strategy of objects that a test runs on one thread. No other thread could end a wait,
+/// so waitUntil() never waits, and wait() terminates the program unless ready() is true.
 template <class Platform>
 class ManualWait {
 public:

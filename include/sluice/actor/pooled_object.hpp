@@ -42,7 +42,7 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// Returns false if the limit of restarts is reached.
+    /// Returns false if Traits::restartLimit is reached.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();
@@ -145,7 +145,7 @@ protected:
     ~PooledTask() = default;
 
     MailboxSignal<typename Traits::Platform> alarmSignal_;
-    /// The time of the executor's alarm, or time_point::min() if the alarm may have fired.
+    /// The time passed to Executor::setAlarm(), or time_point::min() if the alarm may have fired.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
 };
 
@@ -176,8 +176,8 @@ public:
         return refusals_.counted(this->tryFor(timeout, tryNow, manualExecutor()));
     }
 
-    /// Constructs a T from the arguments. If the post is refused, the arguments are untouched,
-    /// unless another thread stops the object simultaneously.
+    /// Posts a T constructed from the arguments. If the post is refused, the arguments are
+    /// untouched, unless another thread stops the object simultaneously.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -198,7 +198,7 @@ public:
         return servedBy_.load(std::memory_order_relaxed) != nullptr;  // value only
     }
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
-    /// Returns true if the object has ended and its `ended()` has returned.
+    /// Returns true if the object has ended and `Derived::ended()` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
         return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E7 ended
     }
@@ -207,7 +207,7 @@ public:
         return queued_.load(std::memory_order_relaxed);  // value only
     }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
-    /// Returns the executor if it is a ManualExecutor, otherwise null.
+    /// Returns the object's ManualExecutor, or null if the object runs on another executor.
     [[nodiscard]] HandlerWait* manualExecutor() const noexcept {
         Executor* const executor = this->executor();
         return executor != nullptr && executor->isManual() ? executor : nullptr;
@@ -220,7 +220,7 @@ protected:
     struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    /// The closing state of an object, which changes only in this order.
+    /// The closing state of an object, which changes only in the order of these values.
     enum class Closing : unsigned char {
         unstarted,
         no,
@@ -258,13 +258,13 @@ protected:
                                              std::memory_order_relaxed)) {  // value only
             return true;
         }
-        // Another thread has stopped the object before the start, so no thread has posted.
+        // Another thread has stopped the object during begin(), so no thread has posted.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
         executor.removeObject();
         mailbox_.cancelBegin();
-        executor.notifyEnd(this);  // another thread may already wait for the end
+        executor.notifyEnd(this);  // another thread may already be in awaitEnd()
         return false;
     }
 
@@ -360,12 +360,12 @@ private:
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
     /// True while `Derived::ended()` is running; written by the consumer.
     Atomic<bool> isNotifyingEnd_{false};
-    /// Unhandled messages and running posts; written by any thread.
+    /// The number of unhandled messages and running posts; written by any thread.
     Atomic<std::uint32_t> queued_{0};
     /// The thread that runs the object, or null; written by that thread.
     Atomic<const void*> servedBy_{nullptr};
 
-    MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
+    MailboxNode<Platform> closingNode_;  ///< makes the consumer see close(); pushed once
 
     /// Each priority has the same quota as in a bus, but all messages count towards each quota.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
@@ -447,7 +447,7 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
     /// The capacity of the mailbox. Messages of low priority are refused when 60 % of the capacity
     /// is in use, and messages of medium priority when 80 % is in use.
     static constexpr std::uint32_t depth = 256;
-    /// The maximum number of messages handled before other objects run.
+    /// The maximum number of messages that an object handles before other objects run.
     static constexpr std::size_t batch = 32;
 };
 
@@ -506,7 +506,7 @@ public:
         std::uint64_t failed = 0;     ///< handlers that have thrown
         std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
         std::uint64_t restarts = 0;   ///< successful restarts
-        // Counted only with Traits::statistics.
+        // `full` and `closed` are counted only with Traits::statistics.
         std::uint64_t full = 0;    ///< posts refused because of a full mailbox or maxInFlight
         std::uint64_t closed = 0;  ///< posts to an object that was not running
     };
@@ -540,7 +540,7 @@ public:
         return this->begin(executor);
     }
 
-    /// Makes later posts return `closed`, and discards queued messages after the running handler.
+    /// Makes posts return `closed`, and discards queued messages when the running handler returns.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
     /// Makes later posts return `closed`, and waits until queued messages are handled. After the
@@ -564,7 +564,7 @@ public:
     // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
-    /// The number of handler calls and discarded messages, for Watchdog.
+    /// The number of handler calls, discarded messages and resumptions, for Watchdog.
     [[nodiscard]] std::uint64_t progress() const noexcept {
         std::uint64_t progress = book_.handled() + discarded_.get();
         if constexpr (Traits::maxCoroutines != 0) {
@@ -600,7 +600,7 @@ private:
     bool awaitEnd(typename Clock::time_point deadline) {
         Executor* const executor = this->executor();
         if (executor == nullptr || hasEnded()) {
-            return true;  // an ended object's executor may be destroyed
+            return true;  // the executor of an ended object may be destroyed
         }
         Executor::beforeWaitInHandler();  // the calling handler may belong to another executor
         return executor->awaitEnd(
@@ -633,7 +633,7 @@ private:
         return static_cast<PooledObject&>(task).wake();
     }
 
-    /// Avoids follow-up errors if the traits do not derive from PooledTraits.
+    /// Avoids follow-up compile errors if the traits do not derive from PooledTraits.
     static constexpr std::size_t batch() noexcept {
         if constexpr (areTraits) {
             return Traits::batch;
@@ -703,8 +703,8 @@ private:
         return true;
     }
 
-    /// Sets the alarm to the planned restart, if any, or else to the earliest deadline. Returns
-    /// false if that time has passed.
+    /// Sets the alarm to the planned restart or, if none is planned, to the earliest deadline.
+    /// Returns false if that time has already passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);
@@ -815,7 +815,7 @@ private:
 #endif
     }
 
-    /// Returns true while the object waits for a restart.
+    /// Restarts the object if a restart is due. Returns true while the object waits for a restart.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

@@ -30,7 +30,7 @@ typename Clock::time_point timeOf(const HandlerWait* executor) {
     return Clock::now();
 }
 
-/// A callback that ends a wait and is called once.
+/// A callback that wakes a waiting coroutine. Called at most once per wait.
 class Waker {
 public:
     Waker(const Waker&) = delete;
@@ -86,14 +86,14 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker, until detach(). Returns false if the state is replied or cancelled.
+    /// Registers a waker until detach(). Returns false if state() is `replied` or `cancelled`.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker,
                                               std::memory_order_release,   // E3 waker
                                               std::memory_order_relaxed);  // hint
     }
-    /// Removes the waker, which may then be destroyed. Returns false if the waker was called.
+    /// Removes the waker, which may then be destroyed. Returns false if the waker has been called.
     bool detach(Waker& waker) {
         void* expected = &waker;
         // Relaxed: value only.
@@ -139,8 +139,8 @@ private:
         drop();
     }
 
-    char marks_[3]{};  ///< the address of each element is a state
-    /// A state, or the address of the future's waker.
+    char marks_[3]{};  ///< the address of marks_[s] stands for State s
+    /// The address of an element of marks_, or of the future's waker.
     Atomic<void*> state_{&marks_[0]};
     Atomic<bool> isWakerDone_{false};
     Atomic<unsigned> users_{2};
@@ -162,11 +162,11 @@ private:
 ///     };
 ///     auto future = motor.request<double>(CurrentSpeed{}, std::chrono::milliseconds(100));
 ///     const auto speed = future.get();
-///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
+///     use(speed ? *speed : 0);  // without a reply, speed.error() is a RequestError
 ///
-/// Use a request if a thread needs the reply to continue. Otherwise, let the object post the reply.
+/// Use a request if a thread waits for the reply; otherwise, let the object post the reply.
 ///
-/// Thread safety: one thread at a time may use a Request or a Future, and each may be moved to
+/// Thread safety: one thread at a time may use a Request or a Future, which may also be moved to
 /// another thread. reply() never waits. get() waits until the reply, the cancellation or the
 /// deadline. If objects wait for each other in a cycle, each wait ends at its deadline.
 ///
@@ -185,7 +185,7 @@ struct RequestTraits {
 /// The reason why a request has no reply.
 enum class RequestError : unsigned char {
     full,       ///< the object's mailbox was full
-    closed,     ///< the object had been stopped
+    closed,     ///< the object was stopped, or is an unstarted PooledObject
     ownObject,  ///< a handler sent the request to its own object, which cannot wait for itself
     cancelled,  ///< the request was discarded, or handled without a reply
     timedOut,   ///< the deadline passed; a later reply is dropped
@@ -225,7 +225,7 @@ public:
           executor_(other.executor_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
-        BasicFuture taken(std::move(other));  // abandons the former reply
+        BasicFuture taken(std::move(other));  // abandons the former reply of *this
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
         std::swap(executor_, taken.executor_);
@@ -247,7 +247,7 @@ public:
         return cell_ != nullptr && cell_->attach(waker);
     }
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
-    /// Converts the deadline to another clock, whose current time is `now`.
+    /// Converts the future's deadline to another clock, whose current time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
         if (deadline_ == TimePoint::max()) {
@@ -307,8 +307,8 @@ private:
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    detail::HandlerWait* executor_ = nullptr;  ///< deadline_ uses its clock; null: Wait::Clock
-    RequestError error_ = noError;             ///< the reason if cell_ is null
+    detail::HandlerWait* executor_ = nullptr;  ///< the clock of deadline_; null for Wait::Clock
+    RequestError error_ = noError;             ///< the result of poll() if cell_ is null
 };
 
 /// A message that contains a question to an active object.
@@ -360,10 +360,10 @@ public:
         return true;
     }
 
-    /// Returns false if no future waits for the reply, so that a handler may skip the work.
+    /// Returns false if no future can receive the reply, so that a handler may skip the work.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
-    /// Moves the request out of the message, so that the reply can be sent later.
+    /// Moves the request out of the handled message, so that the reply can be sent later.
     [[nodiscard]] BasicRequest take() const {
         BasicRequest result(std::move(question));
         result.cell_ = std::exchange(cell_, nullptr);
@@ -377,7 +377,7 @@ private:
     // Allocates no cell, because the cell would leak if moving the question threw.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
-    mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()
+    mutable Cell* cell_ = nullptr;  ///< null after reply(), take() or a move
 };
 
 template <class Question, class Reply>

@@ -15,10 +15,10 @@ namespace sluice {
 
 /// The result of handling a message.
 enum class MachineResult : unsigned char {
-    handled,    ///< a row was used
+    handled,    ///< a row of the table was used
     deferred,   ///< the message is offered again after a change of state
     refused,    ///< a row defers the message, but maxDeferred messages are deferred already
-    unhandled,  ///< no row was used, or the machine is not running
+    unhandled,  ///< no row accepts the message, or the machine is not running
 };
 
 [[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
@@ -35,12 +35,12 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard of a row. The row is used only if Function returns true. Function may be a member of the
-/// context, and takes no argument, the context, the message, or both.
+/// A guard: its row is used only if Function returns true. Function may be a member of the context,
+/// and takes no argument, the context, the message, or context and message.
 template <auto Function>
 struct If {};
 
-/// An action of a row. Function may take the same arguments as the function of a guard.
+/// An action of a row. Function may take the same arguments as in If.
 template <auto Function>
 struct Do {};
 
@@ -53,12 +53,12 @@ struct On {};
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row that defers a message. The machine keeps the message until a state does not defer it.
+/// A row that defers a message. The machine keeps the message until a state has no such row.
 template <class State, class Message>
 struct Defer {};
 
-/// The table of a machine. For each state and message type, the first row whose guard returns true
-/// is used. If no row of a state is used, the rows of its parent are checked.
+/// The table of a machine. A message uses the first row of the current state that names its type
+/// and whose guard returns true, or if there is none, such a row of the state's parents.
 template <class... Rows>
 struct Transitions {};
 
@@ -88,7 +88,7 @@ inline constexpr bool isState = false;
 template <class State>
 inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
 
-// Only declared. The second overload of each pair is for states without the member.
+// Declared but not defined. The overload for `long` is for states without the member type.
 template <class State>
 typename State::Parent parentOf(int);
 template <class State>
@@ -202,7 +202,7 @@ struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
         std::conditional_t<isNew, std::variant<Ms..., Message>, std::variant<Ms...>>,
         Rows...>::Type;
 };
-/// A variant of the messages that rows defer, or `std::variant<>` if no row defers.
+/// A variant of the message types that rows defer, or `std::variant<>` if no row defers.
 template <class... Rows>
 using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
 
@@ -275,8 +275,8 @@ struct MachineTable {
         return false;
     }
 
-    /// Returns the innermost state that contains both states. For equal states, returns the parent.
-    /// The index `size` stands for the whole machine.
+    /// Returns the innermost state that contains a and b, or their parent if a equals b. Returns
+    /// `size` if only the whole machine contains both.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -403,9 +403,9 @@ public:
         }
         return false;
     }
-    /// Makes the messages due.
+    /// Makes redeliver() offer the stored messages again.
     void stateChanged() noexcept { hasChanged_ |= messages_.size() != 0; }
-    /// Discards and counts all messages.
+    /// Discards all stored messages, and counts them in discarded().
     void clear() {
         while (!messages_.empty()) {
             Slot& newest = *messages_.back();
@@ -434,8 +434,8 @@ public:
     }
 
 private:
-    /// Removes an offered message unless it stays deferred. If offer() throws, the message is
-    /// removed, and the next redeliver() offers the other messages.
+    /// The scope of one offer(). Its destructor removes the message unless the message stays
+    /// deferred. If offer() throws, the next redeliver() offers the other messages.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -468,7 +468,7 @@ private:
     std::array<Slot, Capacity> slots_;
     FixedVector<Slot*, Capacity> messages_;  ///< the slots with a message, oldest first
     std::size_t discarded_ = 0;
-    bool hasChanged_ = false;  ///< the state has changed since the last offers
+    bool hasChanged_ = false;  ///< the state has changed since the last redeliver()
 };
 
 template <std::size_t Capacity>
@@ -492,13 +492,13 @@ struct MachineTraits {
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine whose table the compiler checks. A state machine can be a member of
-/// an active object, or used alone.
+/// A hierarchical state machine whose transition table is checked at compile time. A state machine
+/// can be a member of an active object, or used alone.
 ///
 ///     struct Slow {                                 // a state is a type; all members are optional
-///         using Parent = Moving;                    // the state that contains it
-///         using Initial = Crawling;                 // the inner state that it begins with
-///         static constexpr bool hasHistory = true;  // or, once left, with the last one
+///         using Parent = Moving;                    // the state that contains Slow
+///         using Initial = Crawling;                 // the inner state that is entered first
+///         static constexpr bool hasHistory = true;  // on a return, the inner state left last
 ///         static void enter(Motor& motor);          // or enter(); likewise exit()
 ///     };
 ///     using Table = sluice::Transitions<
@@ -541,7 +541,7 @@ public:
     StateMachine(const StateMachine&) = delete;
     StateMachine& operator=(const StateMachine&) = delete;
 
-    /// Enters the first state. Returns false if the machine is already running.
+    /// Enters First and its initial inner states. Returns false if the machine is already running.
     bool start() {
         if (isRunning()) {
             return false;
@@ -577,7 +577,7 @@ public:
     }
 
     [[nodiscard]] bool isRunning() const noexcept { return current_ != none; }
-    /// Returns true if the machine is in this state, or in a state inside it.
+    /// Returns true if the machine is in State, or in a state inside State.
     template <class State>
     [[nodiscard]] bool isIn() const noexcept {
         static_assert(States::template contains<State>, "this state is not in the machine's table");
@@ -593,7 +593,7 @@ private:
     using RowOf = detail::RowOf<Row>;
     using Deferred = detail::DeferredMessage<Rows...>;
 
-    /// Marks a running call of start(), stop() or handle().
+    /// The scope of start(), stop() or handle(). A nested call terminates the program.
     struct Calling {
         explicit Calling(StateMachine& called) noexcept : machine(called) {
             if (std::exchange(machine.isCalled_, true)) {
@@ -616,7 +616,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// The last function of the table is for a stopped machine.
+    /// The table has one function for each state, and a last one for a stopped machine.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -624,7 +624,7 @@ private:
                                            &StateMachine::template offerTo<void, void, Message>};
     }
 
-    /// Searches the rows of State and its parents while the machine is in Current.
+    /// Offers a message to the rows of State and of its parents. Current is the machine's state.
     template <class Current, class State, class Message>
     static Result offerTo(StateMachine& machine, const Message& message) {
         if constexpr (std::is_void_v<State>) {
@@ -638,12 +638,12 @@ private:
         }
     }
 
-    /// Row if it matches State and Message, else void, so that all other rows share one take().
+    /// Row, or void if Row is for another state or message, so that all such rows share one take().
     template <class Row, class State, class Message>
     using RowFor = std::conditional_t<std::is_same_v<State, typename RowOf<Row>::Source> &&
                                           std::is_same_v<Message, typename RowOf<Row>::Message>,
                                       Row, void>;
-    /// Returns true if the row matches and its guard allows it.
+    /// Applies Row and returns true, unless Row is void or a guard of Row returns false.
     template <class Current, class Row, class Message>
     bool take(const Message& message, Result& result) {
         if constexpr (std::is_void_v<Row>) {
@@ -689,14 +689,14 @@ private:
         deferred_.stateChanged();
         leave<common, Current>();
         if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
-            last_[indexOf<Target>] = none;  // a change from inside Target ignores its history
+            last_[indexOf<Target>] = none;  // from inside Target, its history is not used
         }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();
         begin<Target>();
     }
 
-    /// Leaves State and its parents inside Common.
+    /// Leaves State, and its parents that are inside the state with the index Common.
     template <std::size_t Common, class State>
     void leave() {
         if constexpr (indexOf<State> != Common) {
@@ -719,7 +719,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters the parents of State inside Common, and then State.
+    /// Enters the parents of State that are inside the state with the index Common, and then State.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {
@@ -729,7 +729,7 @@ private:
         }
     }
 
-    /// Enters the initial inner state of State, or the last inner state if State has history.
+    /// Enters the initial inner state of State, or the inner state left last if hasHistory.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {
@@ -754,9 +754,9 @@ private:
     }
 
     Context* context_;
-    std::size_t current_ = none;          ///< the innermost state; none: not running
+    std::size_t current_ = none;          ///< the index of the innermost state, or none if stopped
     std::array<std::size_t, none> last_;  ///< for each state, the inner state that was left last
-    bool isCalled_ = false;               ///< start(), stop() or handle() is running
+    bool isCalled_ = false;               ///< true while start(), stop() or handle() runs
     detail::DeferredMessages<Deferred, Traits::maxDeferred> deferred_;
 };
 

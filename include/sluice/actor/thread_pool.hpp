@@ -40,21 +40,21 @@ public:
         friend IdleThreads;
         const ExecutorTask* task_;
         Park own_;
-        Park* park_ = nullptr;  ///< own_ or the timekeeper's; guarded by the lock
+        Park* park_ = nullptr;  ///< own_ or nextAlarm_; guarded by the pool's lock
         Waiter* next_ = nullptr;
     };
 
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // hint
     }
-    /// A caller that sets an earlier time than before must call wakeTimekeeper().
+    /// A caller that sets an earlier time than before must then call wakeTimekeeper().
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // value only
         update(guard);
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Returns the Park to notify of a new task: the timekeeper's only if no other worker sleeps.
+    /// Returns the Park to notify of a new task: nextAlarm_ if only the timekeeper sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -69,14 +69,14 @@ public:
         work_.notifyAll();
         nextAlarm_.notifyAll();
     }
-    /// Returns true if all workers sleep. A worker falls asleep and wakes up under the lock.
+    /// Returns true if all workers sleep. Workers fall asleep and wake up under the pool's lock.
     [[nodiscard]] bool areAllAsleep() const noexcept {
         return awake_.load(std::memory_order_relaxed) == 0;  // hint
     }
     /// allAsleep() is notified when the last worker falls asleep.
     [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
-    /// Wakes a thread to become the timekeeper, if none exists. Called before a thread runs a task.
+    /// If no timekeeper exists, wakes a thread to become one. Called before a task runs.
     void replaceTimekeeper(SpinLock& lock) noexcept {
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&  // value only, both
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
@@ -85,9 +85,9 @@ public:
         }
     }
 
-    /// Sleeps until isOver() or the deadline, and then calls leave(guard). The timekeeper also
-    /// wakes at the earliest alarm. Any other thread also wakes if the timekeeper is missing.
-    /// `waiter` is null for a worker.
+    /// Sleeps until isOver() returns true or the deadline is reached, and then calls leave(guard).
+    /// The timekeeper also wakes at the earliest alarm. Any other thread also wakes if the
+    /// timekeeper is missing. `waiter` is null for a worker.
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
@@ -154,17 +154,17 @@ private:
     Park work_;                  ///< the workers except the timekeeper sleep here
     Park nextAlarm_;             ///< the timekeeper sleeps here
     Park allAsleep_;             ///< threads wait here until the pool is idle
-    std::size_t sleepers_ = 0;   ///< workers that sleep at work_; guarded by the lock
-    Waiter* waiters_ = nullptr;  ///< handlers that sleep, the last one first; guarded by the lock
-    std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written under the lock
-    std::atomic<bool> hasTimekeeper_{false};  ///< written under the lock
-    std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written under the lock
+    std::size_t sleepers_ = 0;   ///< workers that sleep on work_; under the pool's lock
+    Waiter* waiters_ = nullptr;  ///< sleeping handlers, the newest first; under the pool's lock
+    std::atomic<std::size_t> awake_;          ///< awake workers; written under the pool's lock
+    std::atomic<bool> hasTimekeeper_{false};  ///< written under the pool's lock
+    std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written under the pool's lock
     /// True if a sleeping thread must become the timekeeper (invariant: docs/algorithms/actors.md).
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 
-/// A first-in, first-out queue that links tasks by their own pointers and never allocates. The
-/// caller synchronizes calls.
+/// A first-in, first-out queue that links tasks by their own pointers and never allocates. Not
+/// thread-safe.
 class TaskQueue {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
@@ -176,7 +176,7 @@ public:
         newest_ = &task;
     }
 
-    /// Returns null if the queue is empty.
+    /// Removes and returns the oldest task, or null if the queue is empty.
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
@@ -201,8 +201,8 @@ private:
     ExecutorTask* newest_ = nullptr;
 };
 
-/// The object that a worker runs next. A handler sets the next object of its worker by posting to
-/// an idle object. Only the worker calls set() and take().
+/// The task that a worker runs next. A handler sets its worker's next task by posting to an idle
+/// object. Only the worker calls set() and take().
 template <class Platform, class Task>
 class NextTask {
 public:
@@ -215,8 +215,8 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2 next
     }
 
-    /// Passes the task to append() if the previous check() saw the same task. Returns true if a
-    /// task is still set. Callers must hold the pool's lock.
+    /// Passes the next task to append() if the previous check() saw the same one. Returns true if a
+    /// next task is still set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);  // hint
@@ -233,7 +233,7 @@ public:
 
 private:
     typename Platform::template Atomic<Task*> task_{nullptr};
-    Task* seen_ = nullptr;  ///< guarded by the pool's lock
+    Task* seen_ = nullptr;  ///< the task at the last check(); guarded by the pool's lock
 };
 
 /// Records whether an idle thread watches the next tasks of all workers.
@@ -245,9 +245,9 @@ public:
         Platform::Fence::light();                       // E3 watch
         return !isOn_.load(std::memory_order_relaxed);  // by E3
     }
-    /// begin() and check() are called under the pool's lock.
+    /// Callers of begin() and check() must hold the pool's lock.
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }  // value only
-    /// Calls each worker's NextTask::check(). If no task is set, ends the watch and returns false.
+    /// Calls each worker's check(). If no worker has a next task, stops watching and returns false.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -281,9 +281,9 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts to an idle object, that object runs next on the handler's thread, at
-/// most 32 times in a row. All other objects wait in one queue. If the handler runs for longer than
-/// a millisecond, an idle thread takes over that next object. A free thread alternates between a
-/// due timer and an object of the queue.
+/// most 32 objects in a row. All other objects wait in one queue. If a handler runs for longer than
+/// a millisecond, an idle thread takes over the object that would run next. A free thread
+/// alternates between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
 /// must have ended before the destructor. Before a handler waits, it must call
@@ -292,7 +292,7 @@ namespace sluice {
 ///
 /// Errors: as for ActiveObject::start() and BlockPool.
 ///
-/// Performance: allocates the message memory, and a node for each object with timers.
+/// Performance: allocates the memory of all messages, and a node for each object with timers.
 class ThreadPool final : public Executor {
 public:
     /// Starts the threads, all with the same options. If `threads` is 0 or the system refuses the
@@ -304,7 +304,7 @@ public:
             setupError("number of threads of a pool", threads, 1);
         }
         if (threads == 1) {
-            watch_.begin();  // never ends: no other thread could check
+            watch_.begin();  // stays on, because no other thread could call check()
         }
         bool areStarted = false;
         const detail::OnExit endUnlessStarted{[&] {
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    /// A sleeping worker has no task, and must take the lock to wake up.
+    /// A sleeping worker has no task, and cannot wake up while another thread holds lock_.
     [[nodiscard]] bool isIdle() {
         if (!idle_.areAllAsleep()) {
             return false;
@@ -532,7 +532,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);    // value only
             },
             [&](const Guard& guard) {
-                // The woken thread runs one task, and wakes another thread for more tasks.
+                // The woken thread runs one task, and wakes another thread if there are more.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {
@@ -589,7 +589,7 @@ private:
         return true;
     }
 
-    /// Returns true if the time of the next alarm or check has become earlier.
+    /// Returns true if the earliest alarm or watchTime_ has moved to an earlier time.
     bool updateEarliest(const Guard& guard) noexcept {
         const TimePoint before = idle_.earliest();
         const TimePoint earliest = std::min(alarms_.earliest(), watchTime_);
@@ -624,7 +624,7 @@ private:
     detail::IdleThreads idle_;
     std::vector<Worker> workers_;
     std::vector<detail::OwnThread> threads_;
-    std::size_t started_ = 0;  ///< running threads; written by the constructor and by end()
+    std::size_t started_ = 0;  ///< number of running threads
 };
 
 }  // namespace sluice

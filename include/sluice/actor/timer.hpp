@@ -32,8 +32,8 @@ private:
     constexpr Timer(std::uint32_t slot, CounterWord generation) noexcept
         : generation_(generation), slot_(slot) {}
 
-    CounterWord generation_ = 0;  ///< the slot's generation for this timer; 0: empty handle
-    std::uint32_t slot_ = 0;      ///< the index of its slot
+    CounterWord generation_ = 0;  ///< the timer's generation in its slot; 0 in an empty handle
+    std::uint32_t slot_ = 0;      ///< the index of the timer's slot in TimerSlots
 };
 
 }  // namespace sluice

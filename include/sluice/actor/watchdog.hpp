@@ -22,10 +22,10 @@ namespace sluice {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
 ///     });
 ///     const auto watch = watchdog.watch(motor, "motor");
-///     watchdog.start(std::chrono::milliseconds(20));  // a thread that checks in this interval
+///     watchdog.start(std::chrono::milliseconds(20));  // starts a thread that checks every 20 ms
 ///
-/// Thread safety: any thread may call any member. The report must not call the watchdog, because a
-/// lock is held.
+/// Thread safety: any thread may call any member. The report must not call the watchdog, which
+/// holds a lock during the report.
 ///
 /// Errors: as for std::thread and setupError(). A handler is reported once, at most two intervals
 /// after `limit` has passed, even while the handler's thread is preempted. failedReports() counts
@@ -37,7 +37,7 @@ class Watchdog {
 
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    /// Receives the object's name, and the minimum time for which the handler has run.
+    /// Receives the name of an object, and the minimum time for which its handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
     /// Watches an object. Destroy a Watch before its object and before the watchdog.
@@ -72,8 +72,8 @@ public:
         }
     }
 
-    /// Watches an ActiveObject or a PooledObject. The name must outlive the watchdog: lateName()
-    /// returns it.
+    /// Watches an ActiveObject or a PooledObject. `name` must outlive the watchdog, because
+    /// lateName() returns it.
     template <class Object>
     Watch watch(const Object& object, const char* name) {
         const Guard guard(mutex_);
@@ -96,7 +96,7 @@ public:
         return failedReports_.load(std::memory_order_relaxed);  // value only
     }
 
-    // ---- Any thread: what the last check has found
+    // ---- Any thread: the results of the last check
 
     [[nodiscard]] std::size_t lateCount() const noexcept {
         return lateCount_.load(std::memory_order_relaxed);
@@ -109,8 +109,8 @@ public:
         return reportCount_.load(std::memory_order_relaxed);
     }
 
-    /// Starts a thread that checks all objects once per interval. Call start() at most once. Calls
-    /// setupError() if the interval is 0.
+    /// Starts a thread that checks all watched objects once per interval. Call start() at most
+    /// once. Calls setupError() if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
         if (interval <= interval.zero()) {
             setupError("interval of a watchdog", 0, 1);
@@ -137,7 +137,7 @@ private:
         const char* name;
         const void* object;
         Activity (*activityOf)(const void*);
-        std::uint64_t progress = 0;  ///< at the last check
+        std::uint64_t progress = 0;  ///< the object's progress() at the last check
         bool wasAwake = false;
         bool isReported = false;
         TimePoint since{};  ///< time of the first check with this progress

@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// The alarms of an executor's tasks. Only add() allocates. The caller synchronizes calls.
+/// The alarms of an executor's tasks. Only add() allocates. Not thread-safe.
 class Alarms {
     using Task = TimedExecutorTask;
     using TimePoint = Executor::TimePoint;
@@ -27,13 +27,13 @@ public:
         tasks_.insert(std::move(node));
     }
 
-    /// The earliest alarm, or TimePoint::max() if no alarm is set.
+    /// The time of the earliest alarm, or TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
     /// Wakes the task with the earliest alarm, and schedules the task if necessary. Returns false
-    /// if the earliest alarm is not due.
+    /// if no alarm is due.
     template <class Schedule>
     bool wakeNext(TimePoint now, Schedule schedule) {
         if (earliest() == TimePoint::max() || earliest() > now) {
@@ -48,8 +48,8 @@ public:
     }
 
 private:
-    std::map<ExecutorAlarm, Task*> tasks_;  ///< all tasks, in the order of their alarms
-    std::uint64_t added_ = 0;               ///< number of add() calls; makes the keys unique
+    std::map<ExecutorAlarm, Task*> tasks_;  ///< all added tasks, ordered by alarm time
+    std::uint64_t added_ = 0;               ///< number of add() calls, for unique keys in tasks_
 };
 
 }  // namespace sluice::detail

@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// A waiting coroutine. The list contains a Wait from add() until remove() or its wake-up.
+    /// A waiting coroutine, which is listed from add() until remove(), end() or its wake-up.
     class Wait {
     public:
         explicit Wait(Waker& waker) noexcept : waker_(waker) {}
@@ -49,16 +49,16 @@ public:
         Waker& waker_;
         Wait* older_ = nullptr;
         Wait* newer_ = nullptr;
-        bool isListed_ = false;  ///< guarded by the lock
+        bool isListed_ = false;  ///< guarded by lock_
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far. Read it before trying to post, and pass it to add().
+    /// The number of notifications so far. A caller of add() reads it before trying to post.
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }
 
-    /// Returns false if notifications() has changed since `seen`; the caller must then post again.
+    /// Returns false if notifications() no longer equals `seen`; the caller must then post again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
         if (notifications_.load(std::memory_order_relaxed) != seen) {  // under the lock
@@ -73,7 +73,7 @@ public:
         return true;
     }
 
-    /// Returns false if the wait is not listed. After remove(), the wait's waker is not called.
+    /// Unlists a wait, whose waker is then not called. Returns false if the wait is not listed.
     bool remove(Wait& wait) noexcept {
         const Guard guard(lock_);
         const bool isListed = wait.isListed_;
@@ -82,7 +82,7 @@ public:
         }
         return isListed;
     }
-    /// Call end() after the last add(). After end(), the wait and the object may be destroyed.
+    /// Must be called after the last add(). After end(), the wait and this list may be destroyed.
     void end(Wait& wait) noexcept {
         if (std::exchange(wait.isCounted_, false)) {
             const Guard guard(lock_);
@@ -109,10 +109,10 @@ public:
 private:
     // Happens-before edge (proof: docs/algorithms/actors.md): E1 room: wakeOldest -> notifications.
 
-    /// Calls the waker under the lock, so that remove() waits for a running waker.
+    /// Calls the waker under lock_, so that remove() waits for a running waker.
     void wakeOldest(const Guard& guard) noexcept {
         const std::uint32_t before =
-            notifications_.load(std::memory_order_relaxed);           // own variable
+            notifications_.load(std::memory_order_relaxed);           // under the lock
         notifications_.store(before + 1, std::memory_order_release);  // E1 room
         if (oldest_ != nullptr) {
             oldest_->waker_.wake();
@@ -126,10 +126,10 @@ private:
     }
 
     BasicSpinLock<Platform> lock_;
-    Wait* oldest_ = nullptr;  ///< guarded by the lock
-    Wait* newest_ = nullptr;  ///< guarded by the lock
-    std::size_t waits_ = 0;   ///< waits added but not ended; guarded by the lock
-    typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< under the lock
+    Wait* oldest_ = nullptr;  ///< guarded by lock_
+    Wait* newest_ = nullptr;  ///< guarded by lock_
+    std::size_t waits_ = 0;   ///< waits between add() and end(); guarded by lock_
+    typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written under lock_
 };
 
 template <class Object, class T>
@@ -145,8 +145,8 @@ struct PostToAwait {
 }
 
 struct RoomWaits {
-    Park roomMade_;                     ///< threads
-    RoomWaiters<StdPlatform> waiters_;  ///< coroutines
+    Park roomMade_;                     ///< threads in tryFor() wait here
+    RoomWaiters<StdPlatform> waiters_;  ///< coroutines in awaitPost() wait here
 };
 struct NoRoomWaits {};
 
@@ -154,7 +154,7 @@ struct NoRoomWaits {};
 template <class Object, class Traits>
 class AwaitedPosting : std::conditional_t<Traits::awaitedPosts, RoomWaits, NoRoomWaits> {
 public:
-    /// For `co_await`: waits for a free slot for at most `timeout`, and posts the message.
+    /// For `co_await`: waits up to `timeout` for a free slot in the mailbox, and posts the message.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
@@ -171,7 +171,7 @@ public:
 
 protected:
     /// Calls tryOnce() until a slot is free or `timeout` has passed. In a handler, calls tryOnce()
-    /// only once. Returns the last result. `manual` is the object's ManualExecutor or null.
+    /// only once. Returns the last call's result. `manual` is the object's ManualExecutor or null.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {
@@ -201,7 +201,7 @@ protected:
             this->waiters_.notifyOne();
         }
     }
-    /// The object's thread calls notifyRoom() at the end of a batch, and when the object ends.
+    /// The object's thread calls notifyRoom() after each batch of messages and at its end.
     void notifyRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyAll();

@@ -29,10 +29,10 @@ class CoroutineScheduler {
 public:
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// The base class of the objects that a coroutine can await.
+    /// The base class of the awaiters that suspend a coroutine.
     class Waiting : public Waker {
     public:
-        /// Called after the wake-up. Returns false if the coroutine must wait again.
+        /// Called after wake(). Returns false if the coroutine must wait again.
         virtual bool isDone() = 0;
         /// Called at the deadline. Returns false if another thread has woken the coroutine.
         virtual bool giveUp() = 0;
@@ -61,8 +61,8 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
-        bool isLate_ = false;  ///< whether the deadline has passed
-        /// The next older woken coroutine; written by the waker, and then by the object's thread.
+        bool isLate_ = false;  ///< the deadline passed while another thread woke the coroutine
+        /// The next older woken coroutine; written by wake(), and then by the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
@@ -92,7 +92,7 @@ public:
                                       : TimePoint::max();
     }
 
-    /// Resumes one coroutine that was woken or whose deadline has passed. Returns false if none.
+    /// Resumes one woken or overdue coroutine. Returns false if no coroutine is woken or overdue.
     template <class ReadClock>
     bool resumeOne(ReadClock readClock) {
         if (Waiting* const woken = takeWoken()) {
@@ -130,7 +130,7 @@ public:
             frame.destroy(frame);
         }
         ready_ = nullptr;
-        woken_.store(nullptr, std::memory_order_relaxed);  // not shared yet
+        woken_.store(nullptr, std::memory_order_relaxed);  // not shared
     }
 
 private:
@@ -152,7 +152,7 @@ private:
         notify_(*this);
     }
 
-    /// Removes and returns the coroutine that was woken first, or null.
+    /// Removes and returns the coroutine that was woken first, or null if none is woken.
     Waiting* takeWoken() noexcept {
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {  // hint
             Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);     // E1 wake
@@ -168,8 +168,8 @@ private:
         return first;
     }
 
-    /// Inserts a coroutine by its deadline. The search runs from both ends of the list, because
-    /// most deadlines are among the earliest or the latest.
+    /// Inserts a coroutine by its deadline. Searches the list from both ends, because most
+    /// deadlines are among the earliest or the latest.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -202,14 +202,14 @@ private:
     Waiting* ready_ = nullptr;  ///< coroutines taken from woken_, in the order of their wake-ups
     Waiting* earliest_ = nullptr;
     Waiting* latest_ = nullptr;
-    std::size_t count_ = 0;  ///< coroutines that have not ended
+    std::size_t count_ = 0;  ///< number of coroutines that have not ended
 };
 
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;
     using TimePoint = typename Scheduler::TimePoint;
-    /// The maximum number of coroutines resumed before the object handles messages.
+    /// The maximum number of coroutines resumed between two batches of messages.
     static constexpr std::size_t batch = 32;
 
 public:
@@ -247,7 +247,7 @@ protected:
         return true;
     }
 
-    /// Resumes woken and due coroutines, then fires timers. Returns their total number.
+    /// Resumes woken and due coroutines, then fires timers. Returns the sum of both.
     template <class IsOver, class Receive>
     std::size_t fireTimers(IsOver isOver, const Receive& receive) {
         std::size_t count = 0;

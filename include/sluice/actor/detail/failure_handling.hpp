@@ -93,7 +93,7 @@ class RestartBudget {
                   "restartLimit is at most 1,000: the object remembers so many times");
 
 public:
-    /// Counts a restart and returns the delay before that restart, or nullopt at the limit.
+    /// Counts a restart and returns its delay, or nullopt if restartLimit is reached.
     std::optional<std::chrono::nanoseconds> take(TimePoint now) {
         unsigned recent = 0;
         auto wait = Traits::restartBackOff;
@@ -101,7 +101,7 @@ public:
         for (std::size_t i = 0; i < kept; ++i) {
             if (now - times_[i] < Traits::restartPeriod) {
                 ++recent;
-                // Compares with half of the limit, because doubling a long duration could overflow.
+                // Compares with half of maxRestartBackOff, because doubling could overflow.
                 wait = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
             }
         }
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// The times of the last restarts.
+    /// The times of the last restartLimit restarts.
     std::array<TimePoint, std::max(Traits::restartLimit, 1U)> times_{};
     std::uint64_t taken_ = 0;
 };

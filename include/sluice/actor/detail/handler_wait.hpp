@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// A call in which a waiting handler runs other objects. Terminates the program before nested waits
-/// overflow the stack.
+/// The scope of a wait in which a handler runs other objects. Terminates the program before nested
+/// waits overflow the stack.
 class NestedWait {
 public:
     NestedWait() noexcept {
@@ -31,7 +31,7 @@ private:
 };
 
 /// The functions of an executor that a waiting handler needs. HandlerWait is separate from
-/// Executor, so that <sluice/actor/active_object.hpp> does not include the block pool.
+/// Executor, so that <sluice/actor/active_object.hpp> does not include BlockPool.
 class HandlerWait {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
@@ -39,21 +39,21 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// Must be called before a thread waits for an object. A ThreadPool passes the thread's next
-    /// task to another thread; a ManualExecutor runs all objects.
+    /// Must be called before a thread waits for an object. In a ThreadPool, passes the thread's
+    /// next task to another thread. In a ManualExecutor, runs all objects.
     virtual void beforeWait() = 0;
-    /// The current time for the objects' timers and requests.
+    /// The executor's current time, for the timers and requests of its objects.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
     /// Returns true for a ManualExecutor, where a waiting thread must run the objects itself.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// In a ManualExecutor, runs objects and advances the clock from timer to timer, until isOver()
-    /// or the deadline. Returns the result of isOver().
+    /// returns true or the deadline is reached. Returns the last result of isOver().
     virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
 
     /// Calls beforeWait() of the executor that runs the calling handler, if any. A handler must
-    /// call beforeWaitInHandler() before it waits for other objects; Future::get() does so itself.
+    /// make this call before it waits for other objects, unless it waits in Future::get().
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();

@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// Increments the count unless it has reached the limit. A refused call never changes the count, so
-/// it cannot make another call fail. Relaxed: value only.
+/// Increments `count` unless `count` has reached the limit. A refused call changes no count, so it
+/// cannot make another call fail. Relaxed: value only.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);
@@ -27,7 +27,7 @@ template <class Count>
     return true;
 }
 
-/// Counts the unhandled messages of each type that has a limit.
+/// Counts the unhandled messages of each type that has a limit in Traits::maxInFlight.
 template <class MessageList, class Traits>
 class InFlightLimits;
 

@@ -18,7 +18,7 @@
 
 namespace sluice::detail {
 
-/// A message of any type of an object, with its header.
+/// A message of any type in MessageList, with its header.
 template <class MessageList, class Traits>
 class PostedMessage;
 
@@ -58,7 +58,7 @@ private:
     std::variant<Ts...> content_;
 };
 
-/// A heap of indices below Count, ordered by deadline. Equal deadlines keep the insertion order.
+/// A heap of indices below Count, ordered by deadline and, for equal deadlines, by insertion.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
@@ -95,7 +95,7 @@ public:
 private:
     struct Node {
         TimePoint deadline{};
-        std::uint64_t insertion = 0;  ///< insertion number, which orders equal deadlines
+        std::uint64_t insertion = 0;  ///< orders nodes with equal deadlines
         Index index = 0;
 
         [[nodiscard]] bool isBefore(const Node& other) const noexcept {
@@ -104,7 +104,7 @@ private:
         }
     };
 
-    static constexpr std::size_t width = 4;  ///< children per node; they fit two cache lines
+    static constexpr std::size_t width = 4;  ///< children per node; all fit in two cache lines
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
     void put(std::size_t node, const Node& value) noexcept {
@@ -129,7 +129,7 @@ private:
         put(hole, value);
     }
 
-    /// Returns size_ or more if the node has no child.
+    /// Returns an index of at least size_ if the node has no child.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -157,10 +157,10 @@ class ObjectTimers {
     using TimePoint = typename Clock::time_point;
     using Duration = typename Clock::duration;
     using Header = MessageHeader<Traits>;
-    /// The maximum number of timers fired before the object handles messages.
+    /// The maximum number of timers that fire between two batches of messages.
     static constexpr std::size_t batch = 32;
 
-    /// The lower limit of deadlines, so that differences between times cannot overflow.
+    /// Earlier deadlines become longAgo, so that differences between times cannot overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {
@@ -172,7 +172,7 @@ class ObjectTimers {
               message(std::in_place_type<std::decay_t<T>>, options, std::forward<T>(value)) {}
 
         TimePoint deadline;
-        Duration period;  ///< zero: it fires once
+        Duration period;  ///< zero for a one-shot timer
         bool isHigh;
         PostedMessage<MessageList, Traits> message;
     };
@@ -180,7 +180,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Returns an empty Timer if all timers are in use. The caller must wake the object's thread.
+    /// Returns an empty Timer if no slot is free. The caller must wake the object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -192,7 +192,7 @@ public:
 
     [[nodiscard]] bool hasChanges() const noexcept { return slots_.hasChanges(); }
 
-    /// Applies starts and cancellations of timers.
+    /// Applies the starts and cancellations of timers since the last call.
     void takeChanges() noexcept {
         slots_.takeChanges([this](Index index) { insert(index); },
                            [this](Index index) {
@@ -211,12 +211,12 @@ public:
     template <class ReadClock>
     [[nodiscard]] bool isHighDue(ReadClock readClock) {
         takeChanges();
-        // Without a timer of high priority, the clock is not read.
+        // Reads the clock only if a timer of high priority exists.
         return high_.earliest() != TimePoint::max() && high_.earliest() <= readClock();
     }
 
-    /// Calls receive(message, header) for a batch of due timers, high priority first, until
-    /// isOver(). A periodic timer fires at most once per call. Returns the number of fired timers.
+    /// Fires a batch of due timers by receive(message, header), high priority first, until isOver()
+    /// returns true, and at most once per timer. Returns the number of fired timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();
@@ -275,7 +275,7 @@ private:
         return 1;
     }
 
-    /// The next deadline after `now`. Deadlines are multiples of the period after the first
+    /// The next deadline after `now`. Each deadline is a multiple of the period after the first
     /// deadline, so that a late handler does not shift later deadlines.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
@@ -305,7 +305,7 @@ struct NoTimers {
 template <class Traits>
 inline constexpr bool hasTimers = Traits::maxTimers != 0;
 
-/// Has the member timers_, which takes no memory in an object without timers.
+/// Contains timers_, which takes no memory in an object without timers.
 template <class MessageList, class Traits, bool HasTimers = hasTimers<Traits>>
 struct TimersMember {
     ObjectTimers<MessageList, Traits> timers_;
@@ -315,7 +315,7 @@ struct TimersMember<MessageList, Traits, false> {
     inline static NoTimers timers_{};
 };
 
-/// Adds timers to a mailbox, which is a Posting or a PooledPosting.
+/// Adds timers to Mailbox, which is a Posting or a PooledPosting.
 template <class Mailbox, class MessageList, class Traits>
 class Timing : public Mailbox, TimersMember<MessageList, Traits> {
     using TimersMember<MessageList, Traits>::timers_;
@@ -336,7 +336,7 @@ public:
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const Options& options = {}) {
         if (this->isClosed()) {
-            return {};  // without an executor, a pooled object has no clock
+            return {};  // an unstarted PooledObject has no clock
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
@@ -351,7 +351,7 @@ public:
         return postEveryFrom(deadlineAfter(this->now(), period), period, std::forward<T>(message),
                              options);
     }
-    /// Makes the object handle a message at `first`, and then after each period.
+    /// Makes the object handle a message at the time `first`, and then after each period.
     template <class Rep, class Period, class T, class Options = PublishOptions>
     [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
                                       std::chrono::duration<Rep, Period> period, T&& message,
@@ -362,7 +362,7 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Compares in floating point, because the longest durations would overflow in ticks.
+        // Compares in floating point, because the longest durations overflow a number of ticks.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();

@@ -42,7 +42,7 @@ class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
 
-    /// Starts work(object), or fails as setupError() describes.
+    /// Starts a thread that calls work(object). Calls setupError() if the thread cannot start.
     void start(const ThreadOptions& options, Work work, void* object) {
         const std::size_t length = std::strlen(options.name);
         requireAtMost("length of the name of an object's thread", length, 15);
@@ -80,14 +80,14 @@ public:
                    8 * sizeof processor - 1);
     }
 
-    /// Called once for each start().
+    /// join() must be called once for each start().
     void join() const noexcept {
         (void)::WaitForSingleObject(thread_, ~0UL);
         (void)::CloseHandle(thread_);
     }
 
 private:
-    /// The priority on Windows, or an invalid number if the policy does not allow the priority.
+    /// The priority on Windows, or an invalid number if the policy does not allow options.priority.
     static int priorityOf(const ThreadOptions& options) noexcept {
         const bool isZero = options.policy == SchedulingPolicy::other;
         if (options.policy == SchedulingPolicy::inherited) {
@@ -111,12 +111,12 @@ private:
 
 #else
 
-/// A thread that starts with its options, so that start() fails if the system refuses an option.
+/// A thread that is created with its options, so start() fails if the system refuses an option.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
 
-    /// Starts work(object), or fails as setupError() describes.
+    /// Starts a thread that calls work(object). Calls setupError() if the thread cannot start.
     void start(const ThreadOptions& options, Work work, void* object) {
         const std::size_t length = std::strlen(options.name);
         if (length >= sizeof name_) {
@@ -198,7 +198,7 @@ private:
         return processors;
     }
 #if !defined(__GLIBC__)
-    /// musl has no attribute for the processor, so the thread inherits its creator's processor.
+    /// musl has no thread attribute for a processor, so a new thread inherits its creator's.
     struct InheritedProcessor {
         explicit InheritedProcessor(const ThreadOptions& options) {
             (void)sched_getaffinity(0, sizeof before, &before);
@@ -334,7 +334,7 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The object's own thread waits on changed(). Other threads end this wait with notifyAll().
+    /// The object's thread may sleep on changed(). Other threads wake it with notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:

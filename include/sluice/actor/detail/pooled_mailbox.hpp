@@ -7,7 +7,7 @@ namespace sluice::detail {
 /// A message in the mailbox of an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// The next older node, or in the oldest node, the mailbox state before its push: idle or busy.
+    /// The next older node. In the oldest node, the mailbox state before the push: idle or busy.
     typename Platform::template Cell<void*> older;
     MailboxNode* next = nullptr;  ///< the next message in MailboxBatch; written by the consumer
 };
@@ -42,8 +42,8 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Changes the state from ended to idle. Call begin() before other threads may push. Relaxed,
-    /// like cancelBegin(): not shared yet.
+    /// Changes the state from ended to idle. Must be called before other threads may call push().
+    /// begin() and cancelBegin() are relaxed: the mailbox is not shared yet.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
     void cancelBegin() noexcept { newest_.store(&marks_[ended], std::memory_order_relaxed); }
 
@@ -69,7 +69,7 @@ public:
         }
     }
 
-    /// Changes the state from busy to idle. Returns false if a message has arrived.
+    /// Changes the state from busy to idle. Fails and returns false if a message has arrived.
     [[nodiscard]] bool goIdle() noexcept { return leave(idle); }
     /// Like goIdle(), but changes the state from busy to ended.
     [[nodiscard]] bool end() noexcept { return leave(ended); }
@@ -89,12 +89,12 @@ private:
                                                std::memory_order_relaxed);  // hint
     }
 
-    /// The newest message, or a state if no message is new.
+    /// The newest message, or the address of a state in marks_ if no message is queued.
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
-    char marks_[3]{};  ///< the address of each element is a state
+    char marks_[3]{};  ///< the address of marks_[s] stands for State s
 };
 
-/// An empty message that makes an object check its timers. The mailbox contains it at most once.
+/// An empty message that makes an object check its timers. A mailbox contains at most one signal.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
@@ -107,7 +107,7 @@ public:
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
-    /// The consumer calls clear() after taking the signal and before reading the signalled state.
+    /// The consumer calls clear() after taking the signal and before checking the timers.
     void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E4, E5
 
 private:
@@ -121,12 +121,12 @@ private:
 template <class Message, class Platform>
 class MailboxBatch {
 public:
-    /// Appends messages linked by `next`.
+    /// Appends the messages from `first` to `last`, which MailboxNode::next links.
     void append(Message& first, Message& last) noexcept {
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;
     }
-    /// Returns null if the list is empty.
+    /// Removes and returns the oldest message, or null if the list is empty.
     Message* pop() noexcept {
         auto* const message = static_cast<Message*>(oldest_);
         if (message != nullptr) {

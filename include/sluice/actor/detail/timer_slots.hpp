@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// At most Count timers of one object. Any thread starts and cancels timers; only the owner fires
-/// them. Lock-free: a thread preempted in arm() or cancel() blocks only its timer's slot.
+/// At most Count timers of one object, whose thread is the owner. Any thread starts and cancels
+/// timers; only the owner fires timers. Lock-free: a preempted arm() or cancel() blocks one slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -28,7 +28,7 @@ public:
     TimerSlots(const TimerSlots&) = delete;
     TimerSlots& operator=(const TimerSlots&) = delete;
     ~TimerSlots() {
-        free_.takeAll();  // a message destructor can then start no timer
+        free_.takeAll();  // so that the destructor of a message cannot start a timer
         for (Slot& slot : slots_) {
             // Relaxed: own variable.
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
@@ -91,7 +91,7 @@ public:
     }
 
     /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled timer.
-    /// Frees the slots of cancelled timers, but leaves the slot of a running handler to rearm().
+    /// Frees the slots of cancelled timers; while a timer's handler runs, rearm() frees its slot.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
@@ -118,7 +118,7 @@ public:
     /// end() returns true, the caller must call destroyEntry() after the handler.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
-        CounterWord word = slot.word.load(std::memory_order_relaxed);  // value only, like change()
+        CounterWord word = slot.word.load(std::memory_order_relaxed);  // value only
         const bool isEnded =
             (word & stateMask) == armed &&
             slot.word.compare_exchange_strong(word, nextGeneration(word), std::memory_order_relaxed,
@@ -145,7 +145,7 @@ public:
         }
         const CounterWord word =
             slots_[index].word.load(std::memory_order_relaxed);  // acquired before
-        if ((word & listed) == 0) {  // otherwise takeChanges() will free the slot
+        if ((word & listed) == 0) {  // if listed, takeChanges() frees the slot
             endCancelled(index, word);
         }
         return false;
@@ -170,7 +170,7 @@ private:
 
     struct Slot {
         Atomic<CounterWord> word{oneGeneration | vacant};  ///< generation, `listed`, state
-        Atomic<Index> next{0};  ///< index + 1 of the next older slot on the list; 0: none
+        Atomic<Index> next{0};  ///< index + 1 of the next older slot in the list of changes, or 0
         typename Platform::template Cell<Entry> entry;
     };
 
@@ -187,8 +187,8 @@ private:
         return (next != 0 ? next : oneGeneration) | vacant;  // generation 0: empty Timer
     }
 
-    /// Returns false if the slot has another state. Relaxed: value only; the exchange continues
-    /// E2's release sequence.
+    /// Returns false if the state of the slot is not `from`. Relaxed: value only; the exchange
+    /// continues E2's release sequence.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);
@@ -207,7 +207,7 @@ private:
                                                  std::memory_order_relaxed));  // retried
     }
 
-    /// Reverses a list that the owner has taken, and returns its oldest slot.
+    /// Reverses a list taken from changes_, and returns its oldest slot as index + 1.
     [[nodiscard]] Index reversed(Index newest) noexcept {
         Index done = 0;
         while (newest != 0) {
@@ -219,11 +219,11 @@ private:
         return done;
     }
 
-    Index firing_ = none;  ///< the periodic timer whose handler runs; written by the owner
-    /// The newest slot in the list of changes, as its index plus 1; 0 for an empty list.
+    Index firing_ = none;  ///< slot of the periodic timer whose handler runs; written by the owner
+    /// The list of started and cancelled timers: index + 1 of the newest slot, or 0 if empty.
     Atomic<Index> changes_{0};
     Free free_;
-    FreeSlot spare_{};  ///< the slot that arm() cannot take; written by the owner
+    FreeSlot spare_{};  ///< index that end() exchanges for the ended timer's; written by the owner
     std::array<Slot, Count + 1> slots_;
 };
 

@@ -16,7 +16,7 @@ class FixedFunction;
 
 namespace detail {
 
-/// The type by which operator() forwards an argument: scalars by value, others by reference.
+/// The type by which operator() forwards an argument: scalars by value, other types by reference.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
@@ -45,7 +45,7 @@ struct SignatureForm {
         }
     }
 
-    // Not a function template, because clang cannot take its address if noexcept is dependent.
+    // A class, because clang cannot take a function template's address if noexcept is dependent.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -93,7 +93,7 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     }
 };
 
-/// A target whose `relocate` is null is copied by its bytes. A null `destroy` does nothing.
+/// A target with a null `relocate` is moved by memcpy; with a null `destroy`, it is not destroyed.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -139,8 +139,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as an F. Rejects Self before the other tests, which
-/// would call storable() again.
+/// Returns true if Self can store the argument as an F. Tests F against Self first, because
+/// is_constructible would call storable() again.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -164,7 +164,7 @@ constexpr bool storable() noexcept {
 ///
 /// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
 /// (accepts only noexcept callables). A callable has at most Bytes bytes, at most the alignment of
-/// std::max_align_t, and a noexcept move. Everything that std::invoke can call is accepted.
+/// std::max_align_t, and a noexcept move. Anything that std::invoke can call is accepted.
 ///
 /// Errors: calling an empty FixedFunction ends the program, also in release builds. A FixedFunction
 /// is empty if it was moved from, default-constructed, or constructed from nullptr, a null pointer
@@ -206,7 +206,7 @@ public:
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
             FixedFunction taken(std::move(other));      // the callable of *this may own `other`
-            const FixedFunction old(std::move(*this));  // its destructor may assign to *this
+            const FixedFunction old(std::move(*this));  // ~F() may assign to *this
             takeFrom(taken);
         }
         return *this;

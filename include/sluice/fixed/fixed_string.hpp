@@ -37,7 +37,7 @@ using EnableTextComparison =
     std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
                      bool>;
 
-/// Reads a char array up to its first NUL, never beyond its end. A null pointer is an empty text.
+/// Reads a char array up to its first NUL, never beyond the array. A null pointer is an empty text.
 template <class Source>
 constexpr std::string_view textOf(const Source& source) noexcept {
     if constexpr (std::is_array_v<Source>) {
@@ -86,7 +86,7 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///
 /// A literal or char array that is too long does not compile. The truncateToFit constructor,
 /// assign() and append() truncate a text that is too long, but never inside a UTF-8 character. The
-/// source may be a part of the string itself.
+/// argument may be a part of the FixedString itself.
 ///
 /// FixedString is trivially copyable. A FixedString stores N + 1 chars, the length and one flag:
 /// FixedString<29> takes 32 bytes. The constructor clears all bytes.
@@ -102,7 +102,7 @@ public:
     constexpr FixedString() noexcept = default;
 
     /// Copies a literal or a char array up to its first NUL. Asserts that an array of N + 1 chars
-    /// has a NUL; release builds drop its last char.
+    /// has a NUL; release builds drop the array's last char.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
@@ -113,20 +113,20 @@ public:
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
-    /// Copies a shorter FixedString, which always fits. Copies truncated(), too.
+    /// Copies the text, which always fits, and truncated() of a FixedString with a smaller N.
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);
     }
 
-    /// Copies a text and truncates it if it does not fit.
+    /// Copies a text, and truncates a text that does not fit.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
     }
 
     /// Replaces the text. Returns false if assign() truncated the text. Char arrays are read up to
-    /// their first NUL, never beyond their end. A null pointer is an empty text.
+    /// the first NUL, never beyond the array. A null pointer is an empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
@@ -186,7 +186,7 @@ private:
     constexpr bool add(std::string_view text) noexcept {
         const std::size_t room = N - size_;
         const bool fits = text.size() <= room;
-        const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
+        const char next = fits ? '\0' : text[room];  // the copy may overwrite text[room]
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
         // Checks the whole text, because a UTF-8 character may begin in an earlier append().
@@ -233,7 +233,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// Equals the hash of the text as a std::string_view.
+/// Equal to the std::hash of view().
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

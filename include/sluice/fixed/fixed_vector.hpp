@@ -29,7 +29,7 @@ protected:
 
     std::size_t count() const noexcept { return size_; }
 
-    /// The vector must not be full. An exception changes nothing.
+    /// The vector must not be full. If T's constructor throws, the vector is unchanged.
     template <class... Args>
     void build(Args&&... args) {
         buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
@@ -65,7 +65,7 @@ class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // Delegates, so that the destructor runs if an element's copy throws.
+    // Delegates, so that ~VectorStorage() runs if copying an element throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {
@@ -110,7 +110,7 @@ private:
     }
 };
 
-/// An empty base that disables copying or moving if T does not support it.
+/// An empty base that disables copying or moving if T cannot be copied or moved.
 template <bool Copyable, bool Movable>
 struct EnableCopy {};
 template <>
@@ -145,8 +145,8 @@ struct EnableCopy<false, false> {
 ///
 /// A FixedVector is trivially copyable if and only if T is. A move empties a non-trivial vector.
 ///
-/// Errors: if a copy assignment throws and moving a T cannot throw, the target is unchanged. Other
-/// exceptions leave the FixedVector valid. Wrong indices and positions fail an assertion.
+/// Errors: if a copy assignment throws and moving a T cannot throw, the target is unchanged. After
+/// any other exception, the FixedVector is valid. Wrong indices and positions fail an assertion.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -248,7 +248,7 @@ public:
         SLUICE_ASSERT(begin() <= first && first <= last && last <= end(),
                       "pass two positions of this vector, the earlier one first");
         T* const to = begin() + (first - begin());
-        if (first != last) {  // otherwise each element would be moved to itself
+        if (first != last) {  // an empty range would move each element to itself
             std::move(to + (last - first), end(), to);
             this->shrinkTo(size() - static_cast<std::size_t>(last - first));
         }

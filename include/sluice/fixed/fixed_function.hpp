@@ -206,7 +206,7 @@ public:
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
             FixedFunction taken(std::move(other));      // the callable of *this may own `other`
-            const FixedFunction old(std::move(*this));  // ~F() may assign to *this
+            const FixedFunction old(std::move(*this));  // ~old() may assign to *this
             takeFrom(taken);
         }
         return *this;

@@ -49,7 +49,7 @@ class PoolCore;
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
 /// depot are empty and the pool cannot grow, even if other threads' caches hold free blocks. A
 /// thread that frees the same block twice in a row ends the program in all builds. Assertions also
-/// find a block that is already in the thread's cache. AddressSanitizer finds every double free.
+/// find double frees of blocks in the thread's cache. AddressSanitizer finds every double free.
 ///
 /// Performance: the pool grows by slabs of many blocks. The memory resource must support several
 /// threads and must not use the pool. A thread's first call allocates its cache with new.
@@ -166,7 +166,7 @@ private:
         }
     }
 
-    /// This thread's cache, or null if the thread is ending or the allocation fails.
+    /// This thread's cache, or null if the thread is ending or the cache cannot be allocated.
     auto* cache() noexcept {
         return Threads::findOr(core_.get(), hash_, [this] {
             return detail::resultOrDefault([this] { return Threads::add(*core_); });
@@ -227,7 +227,7 @@ struct Magazine {
 
     typename Platform::template Atomic<std::uint32_t> count{0};
     Magazine* next = nullptr;              // links magazines in the depot
-    std::array<void*, Rounds + 1> blocks;  // blocks[0] is null, the result of tryPop() if empty
+    std::array<void*, Rounds + 1> blocks;  // blocks[0] is null, for tryPop() on an empty magazine
 
     Magazine() noexcept { blocks[0] = nullptr; }
 };
@@ -265,8 +265,8 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     };
 
 public:
-    /// A freed block becomes the spare if there is none, and the next allocation takes the spare.
-    /// This saves a third of the time.
+    /// A freed block becomes the thread's spare if the thread has none, and the next allocation
+    /// takes the spare. The spare saves a third of the time of a call.
     struct alignas(std::max(line, alignof(void*))) Slot {
         // Relaxed: only statistics() reads while another thread writes.
         Atomic<void*> spare{nullptr};
@@ -371,7 +371,7 @@ public:
         return spare;
     }
 
-    /// Returns false if the spare and the loaded magazine are full.
+    /// Returns false if the thread has a spare and its loaded magazine is full.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
@@ -516,7 +516,7 @@ private:
         return true;
     }
 
-    /// Loads the other magazine, or an empty magazine of the depot if both are full.
+    /// Loads the previous magazine, or an empty magazine of the depot if both magazines are full.
     [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
         Magazine* const loaded = slot.first();
         Magazine* const previous = slot.second();
@@ -702,8 +702,8 @@ private:
 
     const SlabLayout layout_;
     const std::size_t capacity_;
-    const std::size_t blocksPerSlab_;
-    const std::size_t firstSlab_;  // the smallest slab size; blocksPerSlab_ is the largest
+    const std::size_t blocksPerSlab_;  // blocks in the largest slab
+    const std::size_t firstSlab_;      // blocks in the smallest slab
     std::pmr::memory_resource* const memory_;
 
     Lock resizeLock_;  // held while slabs are added or freed; locked before lock_
@@ -715,9 +715,9 @@ private:
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // Writers of these members hold lock_ and resizeLock_; readers hold one of them.
+    // Writers of blocks_, slabs_ and sorted_ hold both locks; readers hold lock_ or resizeLock_.
     std::size_t blocks_ = 0;
-    std::pmr::vector<Slab> slabs_;  // the first `sorted_` in address order; trim() frees the others
+    std::pmr::vector<Slab> slabs_;  // [0, sorted_) is in address order; trim() frees the rest
     std::ptrdiff_t sorted_ = 0;
     Magazine* partial_;
     Atomic<CounterWord> exhausted_{0};

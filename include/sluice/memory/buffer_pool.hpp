@@ -33,7 +33,7 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// A power of two, raised to the alignment of std::max_align_t if it is smaller.
+    /// A power of two; smaller values are raised to the alignment of std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
@@ -217,8 +217,8 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
     detail::FreeListNext<Platform> next{0};
 };
 
-/// The part of a BufferPool that its tokens use. A Core lies in the memory of the buffers, which
-/// stays allocated if tokens outlive the pool.
+/// The part of a BufferPool that its tokens use. A Core lies in the same memory as the buffers,
+/// which stays allocated if tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
 public:

@@ -45,7 +45,7 @@ public:
     DataToken(DataToken&& other) noexcept : state_(std::exchange(other.state_, {})) {}
     DataToken& operator=(DataToken&& other) noexcept {
         if (this != &other) {
-            const DataToken old(std::move(*this));  // its releaser may destroy `other`
+            const DataToken old(std::move(*this));  // old's releaser may destroy `other`
             state_ = std::exchange(other.state_, {});
         }
         return *this;
@@ -67,8 +67,8 @@ public:
     [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }
     [[nodiscard]] const std::byte* end() const noexcept { return state_.data + state_.size; }
 
-    /// Returns another token for the same bytes, or an empty token if this one is empty. Asserts
-    /// that the token has a sharer; release builds return an empty token.
+    /// Returns another token for the same bytes, or an empty token if this token is empty. Asserts
+    /// that the token has a sharer; without a sharer, release builds return an empty token.
     DataToken share() const noexcept {
         SLUICE_ASSERT(!*this || state_.sharer != nullptr,
                       "this DataToken was made without a sharer: pass one to its constructor, or "

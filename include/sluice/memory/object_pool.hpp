@@ -51,8 +51,8 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// allocates all memory in the constructor. A larger ObjectPool uses a BlockPool, which grows and
 /// has a cache in each thread. Platforms without threads always use a FixedBlockPool.
 ///
-/// Thread safety and errors: as for the block pool. Each object is preceded by a pointer to its
-/// pool.
+/// Thread safety and errors: as for the BlockPool or FixedBlockPool. Each object is preceded by a
+/// pointer to its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");

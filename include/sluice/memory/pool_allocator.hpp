@@ -13,8 +13,8 @@ namespace sluice {
 ///
 ///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
 ///
-/// Use PoolAllocator if the allocator type may be part of your types. Otherwise use PoolResource
-/// with std::pmr.
+/// Use PoolAllocator if the allocator type may be part of your types. Use PoolResource with
+/// std::pmr to keep the allocator out of your types.
 ///
 /// All allocators of one PoolResource are equal, so containers on one resource swap, splice and
 /// move in constant time. Thread safety and errors: as for PoolResource.

@@ -14,7 +14,7 @@ namespace sluice {
 struct PoolResourceOptions {
     std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
     std::size_t capacity = BlockPoolOptions::unlimited;   ///< the largest number of blocks per size
-    bool largeFromUpstream = true;                        ///< false: larger blocks are refused
+    bool largeFromUpstream = true;                        ///< false: refuses blocks > largestBlock
     const char* name = "PoolResource";                    ///< for the leak reports
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
@@ -82,7 +82,7 @@ public:
         }
     }
 
-    /// Deallocates a block of unknown size, searching all slabs. Returns false if no pool owns it.
+    /// Searches all slabs for `block` and deallocates it. Returns false if no pool owns `block`.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -98,7 +98,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Returns unused memory to the upstream resource, and returns the number of bytes.
+    /// Frees unused memory to the upstream resource. Returns the number of freed bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {
@@ -107,7 +107,7 @@ public:
         return bytes;
     }
 
-    /// The statistics of the pool for `bytes` bytes, which must be at most largestBlock.
+    /// The statistics of the pool for blocks of `bytes` bytes, at most largestBlock.
     [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
         const std::size_t index = indexOf(bytes, 1);
         SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,
@@ -122,7 +122,7 @@ private:
 
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
 
-    /// The pool with the smallest sufficient block size, or poolCount if there is none.
+    /// The index of the pool with the smallest sufficient block size, or poolCount.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t need = bytes < alignment ? alignment : bytes;
         if (need <= smallest) {

@@ -18,8 +18,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// the program can limit, measure and trim each ObjectPool. Use PoolAllocator for containers and
 /// std::allocate_shared, which ignore a class's operator new.
 ///
-/// Pooled<Derived> and its derived classes share one PoolResource, which is created at the first
-/// use and never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB use the heap.
+/// Pooled<Derived> and its derived classes share one PoolResource, which is created when first used
+/// and never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB use the heap.
 /// Derived must be final or have a virtual destructor.
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
@@ -110,7 +110,7 @@ private:
                                           : ::operator new(size, std::nothrow);
     }
 
-    /// Out of line, because g++ would warn that delete does not match operator new.
+    /// Not inlined, because g++ would warn that delete does not match operator new.
     [[gnu::noinline]] static void toHeap(void* object) noexcept { ::operator delete(object); }
 };
 

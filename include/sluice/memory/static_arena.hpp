@@ -63,7 +63,7 @@ public:
                       detail::AssertionText("objects that outlive their StaticArena: ", objects_,
                                             "; destroy their pointers before the arena")
                           .text);
-        detail::openMemory(storage_.bytes, Bytes);  // other objects may use the memory later
+        detail::openMemory(storage_.bytes, Bytes);  // later objects may use the memory
     }
 
     /// Constructs T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
@@ -146,7 +146,7 @@ private:
 
     template <class T, class... Args>
     ArenaPtr<T> build(std::size_t first, Args&&... args) {
-        /// Frees the place if T's constructor throws.
+        /// Frees the object's places if T's constructor throws.
         struct Guard {
             ~Guard() {
                 if (address != nullptr) {

@@ -8,8 +8,8 @@
 
 namespace sluice::detail {
 
-/// The largest number of nodes in a free list. Without 64-bit atomics the number is 4,095, so that
-/// the head has 20 bits for its ABA tag.
+/// The largest number of nodes in a free list. Without 64-bit atomics a list has at most 4,095
+/// nodes, so that its head has 20 bits for the ABA tag.
 template <class Platform>
 inline constexpr std::uint32_t mostFreeNodes =
     sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
@@ -36,8 +36,8 @@ public:
         }
     }
 
-    /// give() does not access the list after its exchange, because another thread may then take all
-    /// nodes and destroy the list.
+    /// After the exchange in give(), another thread may take all nodes and destroy the list, so
+    /// give() must not access the list again.
     void give(Node& node) noexcept {
         head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
     }

@@ -56,7 +56,7 @@ private:
 struct Slab {
     std::byte* begin;
     std::size_t count;
-    std::size_t freeBlocks;  ///< counted by trim(), otherwise 0
+    std::size_t freeBlocks;  ///< set by trim(); 0 at other times
 
     static Slab create(const SlabLayout& layout, std::size_t count,
                        std::pmr::memory_resource* memory) {

@@ -66,16 +66,16 @@ private:
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first call of
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the EventFdWait is destroyed. A notification makes a system call
-/// only if a thread sleeps or the descriptor is armed.
+/// descriptor from the event loop before the EventFdWait is destroyed. A notification makes a
+/// system call only if a thread sleeps or the descriptor is armed.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
 public:
     using Clock = typename Platform::Clock;
 
-    /// The descriptor that the loop watches but never reads. The first call opens the descriptor,
-    /// or returns -1 and sets errno.
+    /// The descriptor that the event loop watches but never reads. The first call opens the
+    /// descriptor, or returns -1 and sets errno.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();

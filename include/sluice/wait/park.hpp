@@ -147,9 +147,9 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
 /// notifyAll() wakes all sleeping threads; notifyOne() wakes one of them. Use notifyOne() only if
 /// all threads wait for the same condition, and each change lets only one thread continue. A woken
-/// thread that leaves work for another thread must call notifyOne(). If a notifier is preempted
-/// inside the call, threads may stay asleep until it continues or another thread notifies. A waiter
-/// that sees a notifier's change also sees the notifier's earlier writes.
+/// thread that leaves work for another thread must call notifyOne(). If a thread is preempted in a
+/// notification, waiters may stay asleep until the thread continues or another thread notifies. A
+/// waiter that sees a notifier's change also sees the notifier's earlier writes.
 ///
 /// Errors: an exception thrown by `ready` ends the wait and propagates.
 ///
@@ -164,7 +164,7 @@ public:
     struct Options {
         /// The number of polls followed by a pause instruction.
         std::uint32_t spins = 64;
-        /// The number of polls followed by a yield to other threads, after the spins.
+        /// The number of polls followed by a yield to other threads, after the `spins` polls.
         std::uint32_t yields = 8;
     };
 
@@ -282,7 +282,7 @@ private:
     enum class Leaving { withPermit, withoutPermit };
 
     /// Returns true if the waiter was notified. `withPermit` ends only a notified waiter's wait.
-    /// `withoutPermit` always ends it, but takes a permit only if each waiter has one.
+    /// `withoutPermit` always ends the wait, but takes a permit only if each waiter has a permit.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -364,8 +364,8 @@ private:
         }
     }
 
-    /// Cleans up if `ready` throws: before the sleep, cancels the wait; after a wake-up, notifies
-    /// another thread.
+    /// Cleans up if ready() throws: cancels the wait before the sleep, or notifies another thread
+    /// after a wake-up.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -379,7 +379,7 @@ private:
         }
     };
 
-    /// Checks `ready` after each sleep, because another announce() may cost a heavy fence.
+    /// Calls ready() after a sleep before announce(), which may cost a heavy fence.
     template <class Ready>
     bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;
@@ -467,8 +467,8 @@ private:
     }
 
     // Batch sizes, in messages.
-    static constexpr std::size_t enough = 512;  // no pause
-    static constexpr std::size_t dense = 24;    // twice the pause
+    static constexpr std::size_t enough = 512;  // no pause from this size on
+    static constexpr std::size_t dense = 24;    // twice the pause from this size on
     static constexpr std::chrono::nanoseconds pause{600};
 };
 

@@ -24,7 +24,7 @@ public:
     void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
               std::chrono::nanoseconds atMost) noexcept {
         const std::uint64_t seen = word.load(std::memory_order_acquire);
-        auto high = static_cast<std::uint32_t>(seen >> 32U);  // Windows compares it again
+        auto high = static_cast<std::uint32_t>(seen >> 32U);  // compared by WaitOnAddress()
         if (stillWaiting(seen)) {
             const auto limit = std::chrono::ceil<std::chrono::milliseconds>(atMost).count();
             using Wait = int __stdcall(const void*, void*, std::size_t, unsigned long);
@@ -65,13 +65,13 @@ public:
 
     template <class Word>
     void unparkAll(const Word&) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // after all sleepers' checks
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // after each sleeper's stillWaiting()
         changed_.notify_all();
     }
 
     template <class Word>
     void unparkOne(const Word&) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // as in unparkAll()
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // like unparkAll()
         changed_.notify_one();
     }
 

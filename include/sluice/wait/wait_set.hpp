@@ -50,7 +50,7 @@ public:
 
     struct Ready {
         Source source = none;
-        /// True if the source has left the set, like a drained queue or a single-shot timer.
+        /// True if the source has left the set, as drained queues and single-shot timers do.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -58,7 +58,7 @@ public:
 
     explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
     ~BasicWaitSet() {
-        std::list<Entry>().swap(entries_);  // destroys polls, which may own sources of this set
+        std::list<Entry>().swap(entries_);  // poll functions may own sources of the set
         SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
     }
 
@@ -101,14 +101,14 @@ public:
     }
 
     /// Removes a source or timer if it is still in the set. The next wait or the set's destructor
-    /// destroys the poll function.
+    /// destroys the source's poll function.
     void remove(Source source) noexcept {
         removeIf([source](const Entry& entry) { return entry.source == source; });
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits until a poll succeeds. Returns an empty Ready if the set is empty or the deadline
+    /// Waits until a poll succeeds. Returns an empty Ready if the set is empty or a time limit
     /// passes.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
     template <class Rep, class Period>
@@ -150,7 +150,7 @@ private:
         std::function<Turn(const Entry&)> poll;
         typename Clock::time_point due;  ///< `always` unless the source is a timer
         typename Clock::duration period;
-        bool isGone = false;  ///< erased by the next scan: a poll may remove its own entry
+        bool isGone = false;  ///< the next scan erases the entry, which may be polling now
     };
 
     template <class Queue>
@@ -203,7 +203,7 @@ private:
                 return Turn::idle;
             }
             if (entry.period == entry.period.zero()) {
-                remove(entry.source);  // first, because the action may throw
+                remove(entry.source);  // before action(), which may throw
             }
             const auto next = deadlineAfter(entry.due, entry.period);
             entry.due = next > now ? next : deadlineAfter(now, entry.period);

@@ -200,10 +200,10 @@ public:
     }
 
     /// Like consume(), but first waits until the queue holds `minimum` messages. The wait ends
-    /// early if `atMost` has passed since the first message, or if the queue is closed. Only the
-    /// first message and the `minimum`-th message wake the consumer. Only SpscRing, MpscRing and
-    /// SegmentQueue support batches. Calls setupError() if the minimum is 0 or above `max` or the
-    /// capacity, or `atMost` is negative.
+    /// early if `atMost` has passed since the first message arrived, or if the queue is closed.
+    /// Only the first message and the `minimum`-th message wake the consumer. Only SpscRing,
+    /// MpscRing and SegmentQueue support batches. Calls setupError() if the minimum is 0 or above
+    /// `max` or the capacity, or `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
                              Handler&& handler, std::size_t max = unlimited) {
@@ -275,8 +275,8 @@ public:
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return queue_.sizeApprox(); }
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
-    /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor.
-    /// consumeFor() arms the EventFdWait when it returns 0.
+    /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor. When
+    /// consumeFor() returns 0, the EventFdWait is armed.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
 private:
@@ -328,12 +328,12 @@ private:
     BlockingQueue& owner() noexcept { return *this; }
     Queue& target() noexcept { return queue_; }
 
-    /// Notifies a consumer after an accepted push, and all threads if the queue is closed or the
-    /// constructor threw. A push into a full queue must not notify, because producers and consumers
-    /// could wake each other forever.
+    /// Notifies a consumer after an accepted push, and all threads if the queue is closed or a
+    /// message's constructor threw. A push that a full queue refused must not notify, because
+    /// producers and consumers could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
-        SendResult result = SendResult::closed;  // unchanged if a constructor throws
+        SendResult result = SendResult::closed;  // unchanged if T's constructor throws
         ~PushEnd() {
             if (result == SendResult::ok) {
                 queue.notifyNotEmpty();
@@ -366,9 +366,9 @@ private:
         SendResult result = tryPushTo(target, std::forward<Args>(args)...);
         if (result == SendResult::full) {
             unsigned pauses = 0;
-            // A refused push leaves its arguments unchanged, so they can be pushed again.
+            // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
             const auto retry = [&] {
-                // After maxPauses pauses, more would not help, because the consumer is slow.
+                // After maxPauses pauses the consumer is slow, so further pauses would not help.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -460,19 +460,19 @@ private:
         return value;
     }
 
-    // RoleCheck uses StdPlatform, because it checks callers of this class, not the wrapped queue.
+    // RoleCheck uses StdPlatform, because it checks callers of BlockingQueue, not of `Queue`.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
     static constexpr bool countsBatches = detail::PlatformOfQueue<Queue>::canCountBatches;
     static constexpr std::size_t line = cacheLineSize;
-    static constexpr unsigned maxPauses = 8;  // per push into a full queue
+    static constexpr unsigned maxPauses = 8;  // for each push into a full queue
 
     alignas(line) alignas(Wait) Wait notEmpty_;                   // consumers wait
-    typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer messages wake no consumer
+    typename Platform::template Atomic<std::size_t> awaited_{1};  // pushes notify from this size on
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
-    // Destroyed before the wait strategies, because a message's destructor may use them.
+    // Destroyed before the wait strategies, because a message's destructor may notify waiters.
     alignas(line) alignas(Queue) Queue queue_;
     const Pacing pacing_{};
     RoleCheck consumerRole_;
@@ -485,7 +485,7 @@ template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Closes the handle; idempotent. The consumer frees the lane after its last message.
+    /// Closes the handle; idempotent. The consumer frees the lane after the lane's last message.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

@@ -24,15 +24,15 @@ namespace sluice {
 ///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Order: the newest value is the one that was published last. The reader never receives an older
-/// value after a newer value.
+/// Order: the newest value is the value published last. The reader never receives an older value
+/// after a newer value.
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
 /// A signal handler may call set() if T's functions are safe in signal handlers. A set() inside a
 /// function of T counts as another writer. A preempted thread blocks no other thread.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
-/// are running, or if the Latest is being destroyed. If a constructor throws, nothing changes.
+/// are running, or if the Latest is being destroyed. A constructor that throws changes nothing.
 ///
 /// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
 /// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.
@@ -120,7 +120,7 @@ private:
     // Happens-before edges (proof: docs/algorithms/latest.md):
     //   E1 publish: set -> update/set.
     //   E2 reuse: update -> set.
-    // Invariant: each slot is in free_, with a writer, named by newest_, or held by the reader.
+    // Invariant: each slot is in free_, owned by a writer, named by newest_, or held by the reader.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr const char* oneReader =

@@ -24,7 +24,7 @@ namespace sluice {
 /// or if producers share a capacity. Use MpscLanes for one consumer, and BlockingQueue to wait.
 ///
 /// Order: none across producers. consume() handles a producer's messages one after another, on any
-/// thread. After tryPop(), another consumer may take the next message of the lane immediately.
+/// thread. After tryPop(), another consumer may take the same lane's next message immediately.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
 /// consume(), which takes messages of other lanes. A consumer preempted in a handler delays its
@@ -109,7 +109,7 @@ public:
 private:
     // Happens-before edges in addition to MpscLanes's (proof: docs/algorithms/lanes.md):
     //   E7 hold: consumer -> consumer.
-    // The lock guards link_. After consume(), the caller must call hasArrival() and wake a waiting
+    // lock_ guards link_. After consume(), the caller must call hasArrival() and wake a waiting
     // consumer if the result is true, because other consumers cannot find messages of a held lane.
 
     using Lanes::lock_;
@@ -119,10 +119,10 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Takes the next free lane with messages, if any. Removes empty lanes that have no producer.
+    /// Holds the next lane with messages and no consumer, if any. Removes abandoned empty lanes.
     Lane* hold() noexcept {
         Lane* held = nullptr;
-        Lane* removed = nullptr;  // freed without the lock: the memory resource is user code
+        Lane* removed = nullptr;  // freed after unlocking, because freeing runs user code
         {
             const Guard guard(lock_);
             for (std::size_t visits = laneCount(); visits != 0 && held == nullptr; --visits) {

@@ -92,7 +92,7 @@ public:
 
     /// Moves up to `max` messages, oldest first, to consecutive elements from `to`. Returns the
     /// number of messages. Use a small `max` if handling is slow, because other consumers cannot
-    /// take these messages.
+    /// take the moved messages.
     template <class Iterator>
     std::size_t tryPopAll(Iterator to, std::size_t max) {
         static_assert(noexcept(*++to = std::declval<T>()),

@@ -34,16 +34,16 @@ class MpmcLanes;
 /// adds functions that wait.
 ///
 /// Thread safety: only one thread at a time may use a Producer, and only one thread at a time may
-/// consume. Any thread may call the other members. Handlers may push, and may create and close
-/// producers. A preempted producer blocks no other thread, except in producer(), which holds a
-/// lock.
+/// consume. Any thread may call all members except the consumer's. Handlers may push, and may
+/// create and close producers. A preempted producer blocks no other thread, except in producer(),
+/// which holds a lock.
 ///
 /// Errors: if a constructor of T throws, the lane is unchanged. After the queue's destruction, a
 /// Producer's pushes return `closed`, and the Producer destroys its remaining messages.
 ///
 /// Performance: a push is wait-free, without an atomic read-modify-write. A consume call visits
-/// every lane. Visiting an idle lane takes a few nanoseconds if the lane is cached, and otherwise
-/// 20 ns. A lane is freed when its producer is closed and its messages are consumed. The memory
+/// every lane. Visiting an idle lane takes a few nanoseconds if the lane is in the cache, and 20 ns
+/// if not. A lane is freed when its producer is closed and its messages are consumed. The memory
 /// resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
@@ -67,7 +67,7 @@ public:
         : laneCapacity_(Ring::Storage::checkedCapacity(laneCapacity)), memory_(memory) {}
 
     ~MpscLanes() {
-        close();  // a message's destructor may push a message, even through a new lane
+        close();  // so that a message's destructor cannot push, even through a new lane
         link_ = &first_;
         while (Lane* const lane = first_.load(std::memory_order_relaxed)) {  // acquired before
             remove(*lane);
@@ -82,7 +82,7 @@ public:
         const Guard guard(lock_);
         if (isClosed()) {
             lane->ring.close();
-            (void)lane->ring.isDrainedAfterFence();  // no fence, because no thread has pushed
+            (void)lane->ring.isDrainedAfterFence();  // needs no fence, because no thread has pushed
         }
         end_->store(lane, std::memory_order_release);  // E5 list
         end_ = &lane->next;
@@ -130,8 +130,7 @@ public:
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Counts the messages first, because a fast producer could otherwise keep the call from
-        // returning.
+        // Counts the messages first, so that a fast producer cannot keep the call from returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {
@@ -170,7 +169,7 @@ public:
         if (!isClosed()) {  // E3 close
             return false;
         }
-        Platform::Fence::heavy();  // one for all lanes; a system call, so not under the lock
+        Platform::Fence::heavy();  // for all lanes; not locked, because heavy() is a system call
         const Guard guard(lock_);
         for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
             if (!lane->ring.isDrainedAfterFence()) {
@@ -305,7 +304,7 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of a producer, closed by its destructor. Pushed messages are still delivered.
+/// The handle of a producer. The destructor closes the handle; pushed messages are still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
@@ -329,7 +328,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
+    /// Constructs a T in a free slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         SLUICE_ASSERT(isOpen(), "a push through a producer handle that was closed, moved from or "

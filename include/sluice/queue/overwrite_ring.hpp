@@ -96,7 +96,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. Returns `ok` or `closed`. Nested pushes from constructors of T
+    /// Constructs a T in the ring. Returns `ok` or `closed`. Nested pushes from constructors of T
     /// wait forever if they occupy all slots (at least four).
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
@@ -169,7 +169,7 @@ public:
         const bool drained = tail_.load(std::memory_order_acquire) == end;
         if (drained) {
             drained_.store(true,
-                           std::memory_order_release);  // E5 end; refused pushes still change tail_
+                           std::memory_order_release);  // E5 end; kept: refused pushes change tail_
         }
         return drained;
     }
@@ -265,9 +265,9 @@ private:
         }
     }
 
-    /// The push that claimed `p` drops the slot's earlier message and enters the slot. Any other
-    /// caller drops the message of `p`, or makes the push skip `p`. Returns false if another thread
-    /// is in the slot, or if the message of `p` is already taken, dropped or skipped.
+    /// With `isOwner`, the push that claimed `p` drops the slot's earlier message and enters the
+    /// slot. Without `isOwner`, drops the message of `p`, or makes its push skip `p`. Returns false
+    /// if another thread is in the slot, or `p` is already taken, dropped or skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -299,7 +299,7 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // A few pushes also advance head_, so that it stays near tail_ even without consumers.
+            // A few pushes advance head_, so that head_ stays near tail_ even without consumers.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
         // Drops an old message before the publication, after which other threads may drain and
@@ -380,7 +380,7 @@ private:
                                   skipped_.load(std::memory_order_acquire));  // E4 done
     }
 
-    // Written once; closed_ is used only with a single producer.
+    // closed_ and drained_ are written once; closed_ is used only with a single producer.
     Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace detail {
 
-/// Enables tryPush() for arguments of other types that convert to T.
+/// Enables tryPush() for arguments of types other than T that convert to T.
 template <class U, class T>
 using IfConverts =
     std::enable_if_t<std::is_convertible_v<U&&, T> &&

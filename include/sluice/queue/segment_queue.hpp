@@ -21,7 +21,7 @@ struct SegmentQueueTraits : QueueTraits {
     /// The size of a segment in bytes, unless minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
-    /// How many bytes of unused segments the queue keeps for later messages; at least one segment.
+    /// Bytes of unused segments kept for later messages; the queue keeps at least one segment.
     static constexpr std::size_t keptBytes = 1048576;
 };
 
@@ -89,7 +89,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
+    /// Constructs a T in a free slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         Claim claimed;
@@ -313,7 +313,7 @@ private:
         Segment::destroy(segment, memory_);
     }
 
-    // The following members are written under lock_.
+    // lock_ guards the writes of all members up to freeCount_.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
     Atomic<Index> tail_{firstPosition};

@@ -41,8 +41,9 @@ struct Span {
 /// BlockingQueue adds functions that wait.
 ///
 /// Thread safety: only one thread at a time may push, and only one thread at a time may consume.
-/// Any thread may call the other members. Handing over the role of producer or consumer needs
-/// synchronization. A handler may push into its own queue if its thread is also the producer.
+/// Any thread may call all members except those of producer and consumer. Handing over the role of
+/// producer or consumer needs synchronization. A handler may push into its own queue if its thread
+/// is also the producer.
 ///
 /// Errors: if a constructor of T throws, the queue is unchanged. Noexcept constructors make pushes
 /// faster. A constructor of T must not push into the queue that constructs the T.
@@ -95,7 +96,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
+    /// Constructs a T in a free slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -323,7 +324,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// How many slots ahead a push prefetches; 0 unless a slot takes about a cache line.
+    /// A push prefetches the slot this far ahead; 0 unless a slot takes about a cache line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;

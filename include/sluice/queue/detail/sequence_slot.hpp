@@ -89,7 +89,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
+    /// Constructs a T in a free slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const SlotClaim<Index> claimed = claim(One());

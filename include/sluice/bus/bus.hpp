@@ -39,15 +39,15 @@ namespace sluice {
 ///     bus.process();                                   // the consumer; handles the stop first
 ///
 /// Use a bus if message types differ in urgency, or if publishers must not block. Use EventQueue if
-/// run-time keys select the listeners. Use MpscRing for one message type and one reader.
+/// a run-time key selects the listeners. Use MpscRing for one message type and one reader.
 ///
-/// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time.
-/// Any thread and any handler may call the other members. A handler must neither destroy its bus
-/// nor end the calling thread. Signal handlers and forked children must not use a bus. If a thread
-/// is preempted in publish(), later messages of the same priority wait.
+/// Thread safety: only one thread at a time may call process*(), run*(), wait*() and discard(). Any
+/// thread and any handler may call the other members. A handler must neither destroy its bus nor
+/// end the calling thread. Signal handlers and forked children must not use a bus. A thread
+/// preempted in publish() delays later messages of the same priority.
 ///
-/// Errors: publish() returns `closed` after close(), and by default `full` while the quota of the
-/// priority is used up. Messages being published or handled also use the quota. A message whose
+/// Errors: publish() returns `closed` after close(). By default, publish() returns `full` while the
+/// priority's quota is used up. Messages being published or handled also use quota. A message whose
 /// constructor throws is not published. If a handler throws, the bus counts the failure, notifies
 /// the observer and calls the remaining handlers. Exceptions of a visitor propagate to the caller.
 ///
@@ -91,7 +91,7 @@ public:
     /// Ends all subscriptions and destroys all messages. No other thread may be in a member
     /// function. If a handler of a static bus calls std::exit(), the messages are not destroyed.
     ~Bus() {
-        close();  // so that destructors of handlers and messages cannot publish or wait
+        close();  // so that destructors of handlers and messages neither publish nor wait
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         if (consumer_.isHere()) {  // a handler has called std::exit(), and the bus is static
             Platform::runsHandlers() = false;  // ~Delivery() will assert if the handler returns
@@ -105,7 +105,7 @@ public:
         });
     }
 
-    // ---- Publishers. `options` are PublishOptions or a Priority; the default is medium.
+    // ---- Publishers. `options` are PublishOptions or a Priority. The default priority is medium.
 
     /// Copies or moves a message into the bus. A refused message is left untouched.
     template <class T, class Options = PublishOptions>
@@ -130,8 +130,8 @@ public:
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
-    /// Like publish(), but waits up to `timeout` for a free slot, even with Overflow::reject. If
-    /// the consumer's thread calls publishFor(), the call does not wait.
+    /// Like publish(), but waits up to `timeout` for a free slot, even with Overflow::reject. On
+    /// the consumer's thread, publishFor() does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {
@@ -139,9 +139,9 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of [first, last) until one is refused, and returns the number of accepted
-    /// copies. Copies that fit immediately are consecutive messages of their priority. If a
-    /// constructor throws, the earlier copies remain published.
+    /// Publishes copies of [first, last) until a copy is refused, and returns the number of
+    /// accepted copies. Copies that fit immediately are consecutive messages of their priority. If
+    /// a copy's constructor throws, the earlier copies remain published.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -152,7 +152,7 @@ public:
                       "publishAll() counts the range first: it needs forward iterators");
         const auto build = [&](QueuedMessage& queued) {
             const Iterator each = first;
-            ++first;  // before build(), because ++ may throw
+            ++first;  // before build(), because ++first may throw
             queued.template build<T>(*each);
         };
         constexpr std::size_t type = detail::listedIndex<List, T>();
@@ -164,7 +164,7 @@ public:
         return accepted;
     }
 
-    /// Adds 1 to the `full` count, for a message that the program refused without publish().
+    /// Counts a message as `full` that the program dropped without calling publish().
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -197,7 +197,7 @@ public:
         return subscription;
     }
 
-    /// Like subscribe(), but if T has too many handlers, only returns an empty Subscription.
+    /// Like subscribe(), but if T has maxHandlers handlers, only returns an empty Subscription.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -223,8 +223,8 @@ public:
 
     // ---- The consumer
 
-    /// Calls the handlers of up to `max` queued messages, at most capacity(), and returns the
-    /// number of messages. A message published during process() may wait for the next process().
+    /// Calls handlers for up to min(max, capacity()) queued messages, and returns the number of
+    /// messages. A message published during process() may wait for the next process().
     std::size_t process(std::size_t max = unlimited) {
         return afterwards(
             deliver(max, never, [this](auto& delivery) { this->callHandlers(delivery); }));
@@ -237,8 +237,8 @@ public:
         return processUntil(never, visitor, max);
     }
 
-    /// Like processWith(), but stops when isOver() returns true. isOver() is called before each
-    /// message, and may also be called after the last message.
+    /// Like processWith(), but stops when isOver() returns true. Calls isOver() before each
+    /// message, and perhaps after the last message.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         if (SLUICE_UNLIKELY(owesValues_)) {
@@ -259,12 +259,12 @@ public:
 
     /// Waits for a message or a new LastValue. Returns false after the timeout, or when the bus is
     /// closed and drained. A message whose constructor threw also ends the wait. In a message's
-    /// handler, waitFor() returns immediately, unless the priority has dropOldest.
+    /// handler, waitFor() returns immediately, unless that message's priority has dropOldest.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// Like waitFor(), but also ends if isOver() is true, tested after each waiting().notifyAll().
+    /// Like waitFor(), but also returns if isOver() is true first or after a waiting().notifyAll().
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
@@ -279,17 +279,17 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        return hasMessage;  // even if a publisher has dropped the message since
+        return hasMessage;  // true even if a publisher has dropped the message since
     }
 
-    /// The wait strategy of the consumer, such as EventFdWait.
+    /// The wait strategy (such as EventFdWait) by which the consumer waits for messages.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
     [[nodiscard]] typename Traits::Trace& trace() noexcept { return trace_; }
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
         handleValues(true);
-        // A limit above the capacity makes consume() also skip empty slots behind the last message.
+        // With a limit above capacity(), consume() also skips empty slots behind the last message.
         return consume<true>(capacity() + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
@@ -306,14 +306,14 @@ public:
         notifyWaiters();
     }
 
-    /// Closes the bus, and makes the consumer discard all queued messages. Idempotent. A running
-    /// process*() discards messages after its current handler; otherwise, the next process*() does.
+    /// Closes the bus, and makes the consumer discard all queued messages, either after its current
+    /// handler or in the next process*(). Idempotent.
     void stop() noexcept {
         attention_.fetch_or(stopped, std::memory_order_relaxed);  // value only
         close();
     }
 
-    /// Returns true after stop(), so that a long handler can end early.
+    /// Returns true after stop(). A long handler can poll isStopped() to end early.
     [[nodiscard]] bool isStopped() const noexcept {
         return (attention_.load(std::memory_order_relaxed) & stopped) != 0;  // value only
     }
@@ -329,8 +329,8 @@ public:
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
-    /// false if the deadline passes first. In a handler, drain() does not wait. The consumer's
-    /// thread must call process() before drain(), because drain() handles no message.
+    /// false if the deadline passes first. In a handler, drain() does not wait. On the consumer's
+    /// thread, call process() before drain(), because drain() handles no message.
     bool drain(typename Clock::time_point deadline) {
         close();
         return consumer_.isHere() ? isDrained()
@@ -494,12 +494,12 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // An SpscRing may become drained when this attempt ends, so EndOfSend notifies.
+            // The end of this attempt may drain an SpscRing, so EndOfSend notifies all waiters.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
         end.isDue = true;
-        struct CountThrown {  // destroyed before `claim` frees the slots
+        struct CountThrown {  // its destructor runs before `claim` frees the slots
             EndOfSend<P>& end;
             const decltype(claim)& claimed;
             SLUICE_ALWAYS_INLINE ~CountThrown() {
@@ -521,14 +521,14 @@ private:
             end.isOfMessage = true;
             ++end.committed;
             if constexpr (!std::is_same_v<Count, One>) {
-                notEmpty_.notifyAll();  // each time, because the next constructor may be slow
+                notEmpty_.notifyAll();  // before the next constructor, which may be slow
             }
         } while (!std::is_same_v<Count, One> && claim);
         return {SendResult::ok, end.committed};
     }
 
     /// Notifies the consumer after an attempt to publish. If a constructor threw, notifies all
-    /// waiters, because the consumer must skip the slot, which may drain the bus.
+    /// waiters, because the consumer must skip an empty slot, which may drain the bus.
     template <Priority P>
     struct EndOfSend {
         Bus& bus;
@@ -553,8 +553,8 @@ private:
         }
     };
 
-    /// Retries a refused publication. With dropOldest, makeRoom() first drops old messages. With
-    /// Overflow::block or in publishFor(), makeRoom() waits for a free slot.
+    /// Retries a refused publication. With dropOldest, first drops old messages. With
+    /// Overflow::block, or when called by publishFor(), first waits for a free slot.
     template <Priority P, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         const auto isOver = [&] {
@@ -569,7 +569,7 @@ private:
         };
         if (sent.result == SendResult::full && !(detail::dropsOldest<Traits, P> && isOver())) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // A handler of another bus waits only with a deadline; two buses could otherwise
+            // A handler of another bus waits only with a deadline. Without one, two buses could
             // deadlock.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
@@ -621,7 +621,7 @@ private:
 
         SLUICE_ALWAYS_INLINE ~Delivery() {
             SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
-            if (outcome == ConsumeOutcome::failed) {  // a visitor threw: also counts as handled
+            if (outcome == ConsumeOutcome::failed) {  // a visitor threw: counts as handled, too
                 bus.counts_.count(queued.typeIndex(), P, outcome);
                 batch.hasThrown = true;
                 bus.owesValues_ = true;
@@ -639,7 +639,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // With dropOldest, adds the message being handled, which occupies no slot.
+                    // With dropOldest, adds the message being handled, because it occupies no slot.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -648,7 +648,7 @@ private:
         }
     };
 
-    /// deliver() is not inlined, so that the loop over the messages has more registers.
+    /// Not inlined, so that the loop over the messages has more registers.
     template <class IsOver, class Handle>
     [[gnu::noinline]] std::size_t deliver(std::size_t max, const IsOver& isOver, Handle handle) {
         return consume<false>(std::min(max, capacity()), isOver, handle);
@@ -674,10 +674,10 @@ private:
                                              const Handle& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
                       "a handler consumes from its own bus: let it return, and consume then");
-        if (consumer_.isHere() || max == 0) {  // process(0) is not an empty poll
+        if (consumer_.isHere() || max == 0) {  // process(0) does not count as an empty poll
             return 0;
         }
-        // The role check is no member of Batch, because Batch must not depend on NDEBUG.
+        // The role check is no member of Batch, because NDEBUG must not change Batch.
         const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
         Batch batch(*this, IsDiscarding);
         if constexpr (!Traits::priorities) {
@@ -713,7 +713,7 @@ private:
             if (served == 0 && !isEnded && !isHighThere()) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
             }
-            if (served == 0 && !isHighThere()) {  // no message of any priority
+            if (served == 0 && !isHighThere()) {  // no priority has a message
                 break;
             }
         }
@@ -742,7 +742,7 @@ private:
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
             static constexpr std::size_t type = List::template indexOf<T>;
-            // The delivery stays in registers, because no lambda captures it by reference.
+            // No lambda captures `delivery` by reference, so its fields stay in registers.
             const auto failed = [this](const auto& exception) {
                 counts_.count(type, Delivery::priority, ConsumeOutcome::failed);
                 if (observer_ != nullptr) {
@@ -790,10 +790,10 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            time_.suspend();  // not in every empty poll, which would slow publishers
+            time_.suspend();  // not in every empty poll, because suspend() slows publishers
             notifier_.notify(*this, observer_);
         }
-        notifyWaiters(!canBlock || batch.hasThrown);  // because the bus may now be drained
+        notifyWaiters(!canBlock || batch.hasThrown);  // the bus may now be drained
     }
 
     [[nodiscard]] bool hasNewValue() const noexcept {
@@ -812,7 +812,7 @@ private:
         }
     }
 
-    /// Returns false if stop() ends the batch.
+    /// Returns false if the batch must end because of stop().
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
@@ -874,9 +874,9 @@ private:
     detail::WeightedOrder<Traits> weighted_;
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
-    bool owesValues_ = false;  // a visitor threw, so afterwards() was skipped
+    bool owesValues_ = false;  // a visitor threw before afterwards() could handle LastValues
 
-    // With Producers::one, true while the publisher fills a slot.
+    // With Producers::one, true while the only publisher fills a slot.
     alignas(line) bool isBuilding_ = false;
     typename Traits::Trace trace_;
 

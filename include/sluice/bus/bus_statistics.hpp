@@ -12,13 +12,13 @@ namespace sluice {
 /// The outcome counts of the messages of one type and one priority.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted; the counts of a single type exclude queued messages
-    std::uint64_t full = 0;       ///< not accepted: the quota was used up; includes countAsFull()
-    std::uint64_t closed = 0;     ///< not accepted: the bus was closed
+    std::uint64_t full = 0;       ///< refused: the quota was used up; includes countAsFull()
+    std::uint64_t closed = 0;     ///< refused: the bus was closed
     std::uint64_t dropped = 0;    ///< accepted, and dropped in favour of a later message
     std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
     std::uint64_t unhandled = 0;  ///< accepted, but no handler or visitor took it
     std::uint64_t discarded = 0;  ///< accepted, and destroyed by stop() or discard()
-    std::uint64_t expired = 0;    ///< accepted, and destroyed because their time was over
+    std::uint64_t expired = 0;    ///< accepted, and destroyed because they had expired
     std::uint64_t failed = 0;     ///< handler calls that threw
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + closed; }
@@ -42,8 +42,8 @@ struct MessageCounts {
 };
 
 /// How long messages of one priority stayed in the bus, from their time stamp until their handlers
-/// returned. With TimeStamp::cached, a time may be too long by up to 128 handler calls, and by an
-/// idle period before the publication if the consumer never calls waitFor().
+/// returned. With TimeStamp::cached, a time may be too long by up to 128 handler calls. If the
+/// consumer never calls waitFor(), a time may also include an idle period before the publication.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -59,9 +59,9 @@ struct QueueTimes {
 ///     attempted = published + rejected
 ///     published = delivered + unhandled + dropped + discarded + expired + queued
 ///
-/// A message under construction counts as published, except with Producers::one. An attempt whose
-/// constructor throws does not count. Under concurrency, counts may lag slightly, but each message
-/// counts as published before it leaves the bus.
+/// A message under construction counts as published, except with Producers::one. A message whose
+/// constructor throws is not an attempt. Under concurrency, counts may lag slightly, but each
+/// message counts as published before it leaves the bus.
 template <std::size_t TypeCount>
 struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;  ///< [type][priority]

@@ -18,7 +18,7 @@ namespace sluice {
 /// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
     none,    ///< the header has no time stamp
-    cached,  ///< the consumer's last clock reading if it is recent, otherwise like `exact`
+    cached,  ///< the consumer's last clock reading; if that is not recent, like `exact`
     exact,   ///< the time of the publication; costs a clock reading
 };
 
@@ -31,7 +31,7 @@ enum class PriorityOrder : unsigned char {
 /// The number of threads that may publish simultaneously.
 enum class Producers : unsigned char { one, many };
 
-/// Receives notifications of a bus. Derive from BusObserver and redeclare the functions you need:
+/// Receives notifications of a bus. Derive a class and redeclare the functions you need:
 ///
 ///     struct Watcher : sluice::BusObserver {
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
@@ -39,8 +39,8 @@ enum class Producers : unsigned char { one, many };
 ///
 /// The bus calls its observer without a lock, on the thread that notices the event. Calls from
 /// several threads may overlap and arrive out of order; Bus::pressure() returns the current level.
-/// The consumer checks the fill level only after its first message, after every 64th message and at
-/// the end of a call. Observers must not throw.
+/// In process(), the consumer checks the fill level only after the first message, after every 64th
+/// message and at the end. Observers must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     /// subscribe() failed because the type already has Traits::maxHandlers handlers.
@@ -55,7 +55,7 @@ struct NoTrace {
     static void record(TraceStep, std::size_t /*typeIndex*/, Priority, std::uint64_t) noexcept {}
 };
 
-/// The settings of a bus, besides those of QueueTraits:
+/// The settings of a bus. QueueTraits has further settings.
 struct FullBusTraits : QueueTraits {
     using Wait = Park;  ///< how the consumer waits for messages, and publishers for free slots
     /// Returns false if the calling thread must not wait for a free slot.
@@ -68,7 +68,7 @@ struct FullBusTraits : QueueTraits {
     /// this quota, and low priority 60 %. If `depth` is a power of two, a bus has 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
-    /// Without priorities, the bus has a single ring and all messages have medium priority.
+    /// If false, the bus has a single ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
     /// The quotas of low, medium and high priority, in messages; 0 selects the default of roomOf().
@@ -78,8 +78,8 @@ struct FullBusTraits : QueueTraits {
     /// The overflow policies of low, medium and high priority.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block; publishAll() may wait several times. Without a limit,
-    /// which is the default, publish() does not wait in a handler of another bus.
+    /// The longest wait of Overflow::block; publishAll() may wait several times. With the default,
+    /// no limit, publish() does not wait in a handler of another bus.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;
@@ -98,14 +98,14 @@ struct FullBusTraits : QueueTraits {
     /// Whether messages may expire: see ExpiringOptions.
     static constexpr bool expiry = false;
 
-    static constexpr std::size_t maxMessageSize = 4096;  ///< of a message type, in bytes
+    static constexpr std::size_t maxMessageSize = 4096;  ///< the limit for sizeof a message type
 
     /// The maximum number of handlers per message type, and the maximum size of a handler in bytes.
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 56;
 
-    /// With Producers::one, publishing needs no atomic read-modify-write, and debug builds detect a
-    /// second publisher.
+    /// With Producers::one, publish() needs no atomic read-modify-write operation, and debug builds
+    /// detect a second publisher.
     static constexpr Producers producers = Producers::many;
 };
 
@@ -149,7 +149,7 @@ struct Never {
     constexpr bool operator()() const noexcept { return false; }
 };
 
-/// Selects the overflow policy instead of a timeout.
+/// Replaces a timeout: the overflow policy says how long to wait.
 struct WaitByPolicy {};
 
 /// The deadline of a wait for a free slot; time_point::min() means no wait.
@@ -173,8 +173,8 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Fails to compile for invalid traits. areChecked() is a function, because a failed assertion in a
-/// class causes further errors.
+/// Fails to compile for invalid traits. A function, because a failed assertion in a class would
+/// cause further errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

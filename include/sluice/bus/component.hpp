@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// A member that ends its owner's subscriptions before the other members of the owner are
+/// A member that ends the subscriptions of its owner before the owner's other members are
 /// destroyed. The owner may be destroyed on any thread, even in one of its handlers.
 ///
 ///     class Brake final {
@@ -32,12 +32,12 @@ namespace sluice {
 /// buses must outlive the Component.
 ///
 /// After the destructor, no handler of the owner runs, except one that destroyed the owner. If the
-/// owner's destructor uses members, it must begin with unsubscribeAll(), because handlers may still
-/// run on other threads. Do not destroy the owner while holding a lock that its handlers take.
+/// owner's destructor uses members, first call unsubscribeAll(), because handlers may still run on
+/// other threads. Do not destroy the owner while holding a lock that its handlers take.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
-/// unsubscribeAll() while another thread destroys the owner, unless that thread also runs a handler
-/// of the owner: the two handlers would deadlock.
+/// unsubscribeAll() while another thread destroys the owner. If both threads run handlers of the
+/// owner, the two handlers deadlock.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -55,8 +55,8 @@ public:
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
     ~Component() {
-        // Ends all subscriptions before the first is destroyed, because a handler that still runs
-        // on another thread may use the whole list in unsubscribeAll().
+        // Ends all subscriptions before destroying any, because a handler that still runs on
+        // another thread may use the whole list in unsubscribeAll().
         for (Subscription& each : subscriptions_) {
             each.unsubscribe();
         }
@@ -64,7 +64,7 @@ public:
 
     /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
     /// and leaves the handler untouched if the Component is full, or if T has maxHandlers handlers.
-    /// A subscription ended by its own handler keeps its place until the handler returns.
+    /// A subscription that its own handler has ended uses its place until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -92,14 +92,14 @@ public:
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // Keeps the calling handler's subscription, because the destructor may wait for it.
+            // Keeps the calling handler's subscription, because ~Component() may wait for it.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
         }
         for (Subscription& each : ending) {
             if (each.takeStep(Step::keepCaptures) != detail::UnsubscribeResult::done) {
-                each.release();  // already ended, or being ended by another thread
+                each.release();  // has ended, or another thread is ending the subscription
             }
         }
         // Destroys the captures last, because they may own the Component's owner.
@@ -116,8 +116,8 @@ public:
     }
 
 private:
-    /// Returns true if only padding follows the Component in the owner. A small member in the
-    /// padding stays undetected if the owner is aligned more strictly than a pointer.
+    /// Returns true if only padding follows the Component in the owner. If the owner is aligned
+    /// more strictly than a pointer, a small member in the padding stays undetected.
     [[nodiscard]] bool isLastMember() const noexcept {
         const auto end = reinterpret_cast<std::uintptr_t>(std::addressof(owner_) + 1);
         const auto endOfThis = reinterpret_cast<std::uintptr_t>(this + 1);

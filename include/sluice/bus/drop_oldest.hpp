@@ -34,7 +34,7 @@ struct MovableMessage : Queued {
 ///
 /// A publisher commits its message before it drops an old message. The consumer moves each message
 /// out of the ring before the handler runs, so a slow handler occupies no slot. If a thread is
-/// preempted while it removes a message, publishers that need its slot receive `full`.
+/// preempted while removing a message, publishers that need this message's slot receive `full`.
 ///
 /// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>
@@ -50,10 +50,10 @@ public:
     }
 
     /// While the ring has more than `Room` messages, passes the oldest to drop(T&). Returns true if
-    /// the head of the ring has moved, even if only past skipped slots.
+    /// the head of the ring has moved, perhaps only past empty slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // The tail never moves back, so a message in excess of the quota stays in excess.
+        // The tail never moves back, so isExcess() stays true for a position.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -86,7 +86,7 @@ public:
         return count;
     }
 
-    /// Returns true if the ring contains a message besides the message being handled.
+    /// Returns true if the ring contains a message; the message being handled does not count.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
@@ -97,8 +97,8 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// The number of messages, without the message being handled. A skipped slot counts until the
-    /// consumer passes it.
+    /// The number of messages, without the message being handled. A slot that stays empty because a
+    /// constructor threw counts until the consumer skips it.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Ring::sizeExact(), Room);
     }

@@ -26,9 +26,9 @@ namespace sluice {
 ///     sky.run();                               // the consumer; also process(), and so on
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
-/// Order: process() and similar calls handle messages first, and then all new values. run() and
-/// runWith() handle new values after at most 64 messages. A message of high priority may wait for
-/// the handlers of all values. If a visitor throws, the next call handles values before messages.
+/// Order: process*() handles messages first, and then all new values. run() and runWith() handle
+/// new values after at most 64 messages. A message of high priority may wait for the handlers of
+/// all values. If a visitor throws, the next process*() handles values before messages.
 ///
 /// Thread safety: any thread and any handler may call publish() and get(), which copy the value
 /// under a spin lock. A thread preempted during the copy blocks other callers. Constructors and
@@ -38,8 +38,8 @@ namespace sluice {
 ///
 /// Errors: publish() fails only if the bus is closed. An accepted value is not handled if a newer
 /// value replaces it, or if stop() or discard() is called first. Exceptions of the handler
-/// propagate to the caller of process(). The value of the failed handler is not handled again, and
-/// the next call begins with the other LastValues. If a constructor of T throws, nothing changes.
+/// propagate to the caller of process(). A value whose handler threw is not handled again, and the
+/// next process() handles other LastValues first. If a constructor of T throws, nothing changes.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
@@ -65,7 +65,7 @@ public:
         const Change change(bus_);
         *linkTo(this) = next;
         handleNew(true);
-        bus_.notifyWaiters();  // drain() waits until no value is counted
+        bus_.notifyWaiters();  // drain() may be waiting for this value
     }
 
     /// Makes `value` the newest value. If the bus is closed, `value` is left untouched.
@@ -87,7 +87,7 @@ public:
         return SendResult::ok;
     }
 
-    /// A copy of the newest value, or nullopt before the first publish().
+    /// Returns a copy of the newest value, or nullopt before the first publish().
     [[nodiscard]] std::optional<T> get() const {
         const std::lock_guard<Lock> guard(lock_);
         return slots_[newest_];
@@ -113,7 +113,7 @@ private:
         std::optional<typename OfBus::RoleCheck::Scope> role;
     };
 
-    /// Counts this LastValue as unhandled, at most once. Returns false if the bus is closed.
+    /// Counts this LastValue once in valueCount_ of the bus. Returns false if the bus is closed.
     bool isCounted() noexcept {
         unsigned seen = bus_.valueCount_.load(std::memory_order_relaxed);  // value only
         while ((seen & OfBus::closed) == 0 && !isCounted_) {
@@ -150,7 +150,7 @@ private:
         }
         bool hasThrown = handled_ != none;
         const detail::OnExit end{[&] {
-            if (hasThrown) {  // moves to the end of the list, so that the others run first
+            if (hasThrown) {  // moves to the end of the list, behind the other LastValues
                 *linkTo(this) = std::exchange(next, nullptr);
                 *linkTo(nullptr) = this;
             }

@@ -23,15 +23,15 @@ namespace sluice {
 /// Use a loan for a large message that is read from a device or computed in place. Use emplace() if
 /// a constructor can fill the message.
 ///
-/// Order: loan() determines the position of the message. Until the loan is published or destroyed,
-/// later messages of the same priority stay in the bus, so drain() waits.
+/// Order: the message is published at the position that loan() determined. Until the loan is
+/// published or destroyed, later messages of the same priority stay in the bus, so drain() waits.
 ///
 /// Thread safety: only one thread at a time may use a loan. With Producers::one, a publisher that
 /// holds a loan must not publish another message. The bus must outlive its loans.
 ///
 /// Errors: loan() never waits. If the bus is full or closed, the loan is empty and result() returns
-/// the reason. The destructor of an unpublished loan frees the slot. A loan may be published after
-/// close(), and its message is handled; if it is published after stop(), its message is discarded.
+/// the reason. The destructor of an unpublished loan frees the slot. If a loan is published after
+/// close(), its message is handled. If a loan is published after stop(), its message is discarded.
 template <class T, class OfBus>
 class Loan;
 template <class T, class List, class Traits>
@@ -64,7 +64,7 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
-            if constexpr (isOnly) {                    // an SpscRing counts a slot after commit()
+            if constexpr (isOnly) {                    // SpscRing counts a slot after commit()
                 tellPressure();
             }
         }
@@ -124,7 +124,7 @@ private:
             return bus.template ring<P>().tryReserve(detail::One());
         }
 
-        /// Counts a slot that stays empty before claim_ frees it, even if T's constructor throws.
+        /// Counts an unpublished slot before claim_ frees the slot, even if T's constructor throws.
         struct Unpublished {
             Slot& slot;
             ~Unpublished() {
@@ -182,7 +182,7 @@ private:
         slot_;
 };
 
-/// Constructs a T from `args` in a free slot of the bus. The returned loan may be empty.
+/// Constructs a T from `args` in a free slot. The loan is empty if the bus is full or closed.
 template <class T, class List, class Traits, class Options = PublishOptions, class... Args>
 Loan<T, Bus<List, Traits>> loan(Bus<List, Traits>& bus, const Options& options = {},
                                 Args&&... args) {

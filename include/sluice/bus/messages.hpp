@@ -61,8 +61,8 @@ struct Messages {
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
-    /// Calls f(Type<T>{}) for the type T at position `index`. Earlier types of the list are assumed
-    /// to be more likely.
+    /// Calls f(Type<T>{}) for the type T at position `index`. The first types of the list are found
+    /// fastest.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((SLUICE_LIKELY(index == indexOf<Ts>) ? (f(Type<Ts>{}), true) : false) || ...);
@@ -77,8 +77,8 @@ struct PublishOptions {
     std::uint64_t trace = 0;   ///< identifies a message across processes
 };
 
-/// Options of a message that may expire. If its handlers have not begun before `expires`, the
-/// message is destroyed and counted as expired.
+/// Options of a message that may expire. A message whose handlers have not begun before `expires`
+/// is destroyed and counted as expired.
 template <class Clock = std::chrono::steady_clock>
 struct ExpiringOptions {
     PublishOptions options;
@@ -148,14 +148,14 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
 }
 
 struct IdField {
-    /// The number of earlier messages of this priority, modulo half the range of Traits::Index. May
-    /// include messages whose constructor threw.
+    /// The number of earlier messages of this priority, modulo half the range of Traits::Index.
+    /// This number may include messages whose constructor threw.
     std::uint64_t id;
 };
 
 template <class Clock>
 struct TimeField {
-    TimeField() noexcept {}  // initialises nothing: publishing sets it
+    TimeField() noexcept {}  // not initialised: publish() sets timeStamp
     union {
         /// The time of publication, with the precision that Traits::timeStamp selects.
         typename Clock::time_point timeStamp;
@@ -194,8 +194,8 @@ struct NoField {};
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a message header stores, except the priority. Passed in registers, because the
-/// atomic operation of publish() would wait for stores to memory.
+/// The options that a message header stores, except the priority. OptionFields are passed in
+/// registers, because the atomic operation of publish() would wait for stores to memory.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,

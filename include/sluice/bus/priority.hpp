@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-/// The urgency of a message. In a bus, each priority has its own order and its own quota, the
-/// number of messages that it may have. The API calls the quota `room`: see roomOf().
+/// The urgency of a message. In a bus, each priority has its own order and its own quota, which is
+/// a maximum number of messages. Functions and traits call the quota `room`: see roomOf().
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -55,14 +55,14 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
-/// Serves the highest priority that has a message and credit, for PriorityOrder::weighted. A round
-/// with new credit begins when no priority has both. The oldest message of a priority waits for at
-/// most two rounds of the other priorities.
+/// Implements PriorityOrder::weighted: serves the highest priority that has a message and credit.
+/// If no priority has both a message and credit, a round with new credit begins. The oldest message
+/// of a priority waits for at most two rounds of the other priorities.
 template <class Traits>
 class WeightedOrder {
 public:
     /// Serves up to `max` messages and returns their number. serveOne(priority) handles one
-    /// message; it returns false if the priority has no message.
+    /// message, or returns false if the priority has none.
     template <class IsOver, class ServeOne>
     std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {
         std::size_t count = 0;
@@ -89,7 +89,7 @@ private:
         if (credit == 0) {
             return false;
         }
-        --credit;  // before the call, because the handler may throw
+        --credit;  // before serveOne(), because a handler may throw
         const bool isServed = serveOne(std::integral_constant<Priority, P>());
         credit += isServed ? 0 : 1;
         return isServed;

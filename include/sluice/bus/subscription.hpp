@@ -14,7 +14,7 @@ namespace detail {
 enum class UnsubscribeResult : unsigned char {
     alreadyOver,  ///< the subscription had already ended, and its handler is not running
     done,         ///< this call ended the subscription, and its handler is not running
-    atReturn,     ///< the caller is the handler, so the subscription ends when it returns
+    atReturn,     ///< the caller is the handler; the subscription ends when the handler returns
     refused,      ///< the step did not end the subscription
 };
 
@@ -22,21 +22,21 @@ enum class UnsubscribeStep : unsigned char {
     none,             ///< only a check: the result is `refused` while the subscription is active
     any,              ///< all steps
     ownHandler,       ///< like `any`, but refused outside the subscription's own handler
-    keepCaptures,     ///< ends the subscription and waits for its handler, not for other callers
+    keepCaptures,     ///< ends the subscription; waits for its handler, not for other callers
     destroyCaptures,  ///< destroys the captures, after keepCaptures returned `done`
 };
 
 }  // namespace detail
 
-/// Keeps a handler subscribed until this object is destroyed.
+/// Keeps a handler subscribed until the Subscription is destroyed.
 ///
 ///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// unsubscribe() and the destructor wait for a handler that runs on another thread, and destroy the
-/// handler's captures. If a handler ends its own subscription, the captures are destroyed when the
-/// handler returns. The handler never runs again. Do not end a subscription while holding a lock
-/// that the handler, the observer or the destructor of a message takes. Two handlers must not end
-/// each other's subscriptions, not even through a Component.
+/// unsubscribe() and the destructor wait while the handler runs on another thread, and then destroy
+/// the handler's captures. If a handler ends its own subscription, the captures are destroyed when
+/// the handler returns. After its subscription has ended, a handler never runs again. Do not end a
+/// subscription while holding a lock that the handler, the observer or the destructor of a message
+/// takes. Two handlers must not end each other's subscriptions, not even through a Component.
 ///
 /// The bus must outlive its subscriptions, even those that their own handlers have ended.
 ///

@@ -22,7 +22,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that skips messages that its callable does not accept, or accepts only by conversion.
+/// A visitor that skips the messages that `visitor` does not accept without a conversion.
 template <class Visitor>
 struct Partial {
     Visitor visitor;

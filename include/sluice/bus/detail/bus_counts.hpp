@@ -103,8 +103,8 @@ public:
                 counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
-            // `queued` is at most the quota, although messages may arrive and leave between the two
-            // reads. With dropOldest, one message more may be in its handler.
+            // Limits `queued` to the quota, because messages may arrive and leave between the reads
+            // of pushes and removals. With dropOldest, one message more may be in its handler.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
@@ -126,11 +126,11 @@ private:
     using Outcomes = std::array<SharedCount, 3>;
     struct Times {
         Count count;
-        SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
+        SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would overflow after 4 s
         SingleWriterNumber<Platform> max;
     };
     /// Threads share four stripes of counters, so that refused publishers seldom write the same
-    /// cache line. One alignas with a maximum, because g++ ignores the first of two in a template.
+    /// cache line. Not two alignas, because g++ ignores the first one in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -167,7 +167,7 @@ class NoBusCounts {
 public:
     template <class PushCount>
     BusStatistics<TypeCount> get(const PushCount&) const {
-        return {};  // after the assertion of Bus::statistics()
+        return {};  // only if Bus::statistics() fails to compile
     }
     template <Priority, PublishOutcome>
     void count(std::size_t, CounterWord) noexcept {}
@@ -242,7 +242,7 @@ public:
         }
     }
 
-    /// Withdraws the offered time, because the consumer sleeps or finds no messages.
+    /// Withdraws the offered time. Called when the consumer sleeps or finds no messages.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -250,15 +250,15 @@ public:
     }
 
 private:
-    /// The consumer offers the time after at least this many messages.
+    /// The consumer offers its last clock reading after at least this many messages.
     static constexpr std::size_t batch = 8;
-    /// Within this period after an offer, the consumer also offers the time after fewer messages.
+    /// Within this period after an offer, the next offer needs no minimum of messages.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
         Point stamp = Point::max();   ///< the common stamp of the latest messages
-        std::uint64_t run = 0;        ///< the latest messages, not yet added to the members below
-        std::uint64_t count = 0;      ///< earlier messages since the last clock reading
+        std::uint64_t run = 0;        ///< number of latest messages; not in the members below
+        std::uint64_t count = 0;      ///< number of earlier messages since the last clock reading
         std::uint64_t stamps = 0;     ///< sum of the earlier messages' stamps, modulo 2^64
         Point oldest = Point::max();  ///< the oldest of the earlier stamps
     };

@@ -46,8 +46,8 @@ public:
 private:
     static constexpr std::size_t anyThread = ~std::size_t{0};
 
-    // Relaxed, because a thread compares its own id, which only this thread stores.
-    typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null: none consumes
+    // Relaxed, because a thread compares thread_ with its own id, which no other thread stores.
+    typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null if none consumes
     /// The number of the thread that consumed last; 0 or `anyThread` if no thread has consumed.
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
 };
@@ -76,7 +76,7 @@ public:
     /// Identifies a subscription, even after another subscription has reused its slot.
     struct Id {
         std::size_t slot = 0;
-        CounterWord generation = 0;  ///< 0 is none
+        CounterWord generation = 0;  ///< 0 means no subscription
     };
 
     /// Adds the handler that make() returns. If the table is full, does not call make() and returns
@@ -160,7 +160,7 @@ public:
             const CounterWord generation =
                 slot.generation.load(std::memory_order_relaxed);  // own variable
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // Frees the slot before the captures are destroyed: they may own a Subscription.
+                // Frees the slot before destroying the captures, which may own a Subscription.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }
@@ -301,7 +301,7 @@ private:
     Order order_;
     CounterWord lastGeneration_ = 0;
     bool isOver_ = false;                    ///< set by endAll()
-    SingleWriterCounter<Platform> version_;  ///< changes of the table; written under the lock
+    SingleWriterCounter<Platform> version_;  ///< number of changes; written under lock_
 
     // Used by the consumer alone.
     std::uint64_t seenVersion_ = 0;

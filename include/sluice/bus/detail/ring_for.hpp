@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// IncludedRing does not depend on the priority, so that a missing header causes only one error.
+/// IncludedRing ignores the priority, so that a missing header causes only one error.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,
@@ -30,7 +30,7 @@ struct IncludedRing {
                   "a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>");
 };
 
-/// The ring of one priority, with a quota of `Room`. Headers of other rings specialise RingFor.
+/// A priority's ring, with quota `Room`. Headers such as drop_oldest.hpp specialise RingFor.
 template <RingKind Kind, class T, std::size_t Room, class Traits>
 struct RingFor : IncludedRing<Kind> {
     using Type = MpscRing<T, Room, Traits>;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-// Non-template functions are inline, or compiled once in sluice::log_compiled.
+// Non-template functions are inline, or compiled once in the library sluice::log_compiled.
 #if !defined(SLUICE_LOG_COMPILED_LIB)
 #define SLUICE_LOG_INLINE inline
 #elif defined(SLUICE_LOG_SOURCE)
@@ -32,11 +32,11 @@ class DefaultBackend;
 /// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
 /// Order: if log call A returns before log call B begins, on any threads, A's line precedes B's
-/// line. The order may be lost if the processor's counter restarts after system sleep. A thread
-/// preempted while it stamps a record delays all lines of its back end.
+/// line. Lines may be out of order if the processor's time-stamp counter restarts after system
+/// sleep. A thread preempted while it takes a record's time stamp delays all lines of the back end.
 ///
 /// Thread safety: any thread may call any member, even while another thread destroys the back end.
-/// A logger may outlive its back end; its later records are rejected.
+/// A logger may outlive its back end; the logger's later records are rejected.
 ///
 /// Errors: the constructor throws spdlog_ex if an option is out of range or no thread can start.
 class backend {
@@ -47,31 +47,31 @@ public:
     /// Calls shutdown(options.drain_timeout).
     ~backend();
 
-    /// Writes all records of a manual back end that were logged before the call, and returns their
-    /// number. Does nothing in a sink, formatter or error handler. The polling thread is the last
-    /// caller of poll() or, before the first poll(), the creator of the back end. It also writes
-    /// records in flush_wait(), and when its lane is full.
+    /// If the back end is manual, writes all records logged before the call, and returns their
+    /// number. Inside a sink, formatter or error handler, poll() does nothing. The polling thread
+    /// is the thread that last called poll() or, before the first poll(), created the back end. The
+    /// polling thread also writes records in flush_wait(), and when its lane (queue) is full.
     std::size_t poll() noexcept;
 
-    /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
-    /// if the back end has ended, or if a sink has failed since the last flush_wait(). In a sink or
-    /// an error handler, flush_wait() returns false immediately.
+    /// Waits until all records logged before the call are written and all sinks flushed. Returns
+    /// false on timeout, if the back end has ended, or if a sink has failed since the last
+    /// flush_wait(). In a sink or an error handler, flush_wait() returns false immediately.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Rejects later records, and waits until all earlier records are written and the sinks
-    /// flushed. Returns false if a sink has failed, or on timeout. After a timeout, statistics()
-    /// counts the remaining records, which are not written. In a sink or an error handler,
-    /// shutdown() returns false immediately, and the records are written later.
+    /// Rejects records logged later, and waits until all accepted records are written and the sinks
+    /// flushed. Returns false if a sink has failed, or on timeout. Records that remain after a
+    /// timeout are not written, but statistics() counts them. In a sink or an error handler,
+    /// shutdown() returns false immediately, and the remaining records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Records dropped by Overflow::dropOldest or rejected by a full lane since the last reset, as
-    /// in spdlog. The counts are exact, even while threads log.
+    /// The number of records evicted by Overflow::dropOldest (overrun) or rejected by a full lane
+    /// (discard) since the last reset, as in spdlog. Each count is exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The number of accepted records that are not yet written, even after a timed-out shutdown().
+    /// The number of accepted records that are not written, also after a timed-out shutdown().
     std::size_t queue_size() const;
 
     /// The counts of the back end, and of each logging thread that has not ended.
@@ -160,7 +160,7 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         isComplete_ = core_->close(end - std::chrono::steady_clock::now());
-        // A manual back end cannot write inside a sink: the next shutdown() writes the rest.
+        // A manual back end cannot write inside a sink: the next shutdown() writes what remains.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
@@ -183,8 +183,8 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return unwritten(core_->records().statistics(), seen);
 }
 
-/// Includes records that the back end has copied out of the lanes, but not yet written. Read `seen`
-/// before `counts`, so that `counts` includes all records in `seen`.
+/// Returns the number of unwritten records in `counts`. `seen`, the number of written and lost
+/// records, must be read before `counts`, so that `counts` includes all of these records.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
     const std::uint64_t left = counts.logged - counts.dropped;
@@ -192,7 +192,7 @@ SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& count
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserves memory first, because the callback runs under a lock.
+    // Reserves memory here, because the callback that fills `threads` runs under a lock.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     const std::uint64_t written = core_->writer().written();
@@ -211,7 +211,7 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// Writes all records at program exit. Afterwards, each logging thread writes its own records.
+/// Writes all records at program exit. After leave(), each logging thread writes its own records.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->writeAll();
@@ -221,8 +221,8 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Takes the shutdown lock. In a sink, tries only once, because the lock's holder may wait for the
-/// sink.
+/// Locks ending_, at the latest after `atMost`. In a sink, tries the lock only once, because the
+/// lock's holder may wait for the sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

@@ -19,18 +19,18 @@ enum class pacing_policy : unsigned char {
     /// The thread sleeps until a log call wakes it with a system call. Above 20,000 records a
     /// second, the thread takes naps of about 15 microseconds, and log calls make no system call.
     park,
-    /// The thread naps. Without records, each nap takes half a millisecond, so the thread wakes
-    /// 2,000 times a second. Use `nap` if logging threads must not make system calls.
+    /// The thread sleeps in naps of at most half a millisecond, so an idle thread wakes 2,000 times
+    /// a second. Use `nap` if logging threads must not make system calls.
     nap,
-    /// The thread keeps one processor busy. Use `spin` for the shortest delay.
+    /// The thread never sleeps and keeps one processor busy. Use `spin` for the shortest delay.
     spin,
 };
 
-/// The records of one logger and level that were evicted, or rejected because a lane was full.
+/// The records of one logger and level that a full lane (a thread's queue) evicted or rejected.
 struct dropped_records {
     const std::string& logger;
     spdlog::level::level_enum level;
-    std::uint64_t count;  ///< since the last call of `on_drop` for this logger and level
+    std::uint64_t count;  ///< records lost since the last on_drop for this logger and level
 };
 
 /// The settings of a back end.
@@ -45,12 +45,12 @@ struct backend_options {
     /// The maximum number of records in a lane, the queue of one logging thread: 1 to 2^30. Records
     /// of level err and above have a second lane of this size.
     std::size_t queue_size = 8192;
-    /// The maximum size of one lane in bytes, with record headers: at most 2^30. The default 0
+    /// The maximum size of one lane in bytes, including record headers: at most 2^30. The default 0
     /// means 128 bytes times queue_size, but at least 1 MiB and at most 1 GiB. Unused bytes of a
     /// lane take no memory. A record larger than the lane is allocated separately.
     std::size_t queue_bytes = 0;
 
-    /// The capacity of one lane in bytes: queue_bytes, or its default.
+    /// The capacity of one lane in bytes: queue_bytes, or the default if queue_bytes is 0.
     std::size_t bytes_of_room() const noexcept {
         constexpr std::size_t least = std::size_t{1} << 20U;
         constexpr std::size_t most = std::size_t{1} << 30U;
@@ -59,49 +59,48 @@ struct backend_options {
                                 : std::clamp(std::min(queue_size, most / each) * each, least, most);
     }
 
-    /// If true, the back end has no thread, and the program calls backend::poll(). With `manual`,
+    /// If true, the back end has no thread, and backend::poll() writes the records. With `manual`,
     /// the options `pacing`, `thread_name` and the two thread hooks have no effect.
     bool manual = false;
 
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. The back end writes earlier after a longer pause, at 4096 bytes of text, and on a
-    /// flush, shutdown, fork() or crash. Delayed text is written with the next record after the
-    /// interval, or within one second if no record arrives. If the process is killed, delayed text
-    /// is lost. A manual back end writes in each poll().
+    /// minimum. The back end does not wait for the interval if 4096 bytes of text are collected, or
+    /// on a flush, shutdown, fork() or crash. Delayed text is written with the next record after
+    /// the interval or, if no record arrives, at most one second after the interval. If the process
+    /// is killed, delayed text is lost. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// If true, a log call of the logger's flush_on() level or above returns only after its record
     /// is written and the sinks are flushed. Log calls inside a sink do not wait for the flush.
     bool flush_on_waits = false;
 
-    /// The maximum time for which the destructor and spdlog::shutdown() wait. Remaining records are
-    /// counted, as after a timed-out backend::shutdown(), but not written.
+    /// The maximum time for which ~backend() and spdlog::shutdown() wait. Records that remain after
+    /// this time are counted, as after a timed-out backend::shutdown(), but not written.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
-    /// The minimum time between two notices: lines "N records dropped" where records are missing.
-    /// With zero, the back end checks for missing records after each batch. With `no_limit`, it
-    /// writes no notices.
+    /// The minimum time between two drop notices, the lines "N records dropped" in place of lost
+    /// records. Zero means a check after each batch; `no_limit` means no notices.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// The back end's thread calls on_drop for each logger and level with dropped records, together
-    /// with each notice. If notices are off, calls on_drop at most once a second. Exceptions of
+    /// The back end's thread calls on_drop with each drop notice, for each logger and level that
+    /// lost records. If notices are off, on_drop is called at most once a second. Exceptions of
     /// on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of all printed times, for simulations; null selects the system's clock. Its time
-    /// also replaces the time argument of log(time, ...) and the times of backtraces. Logging
-    /// threads call `clock`, which must not log. For daily rotation see file_rotation::clock.
+    /// The clock of all printed times, for simulations; null selects the system's clock. The
+    /// clock's time also replaces the time argument of log(time, ...) and the times of backtraces.
+    /// Logging threads call `clock`, which must not log. Daily rotation uses file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock;
 
-    /// The back end's thread calls these hooks when it starts and before it ends, for example to
-    /// set its processor or priority. Exceptions of the hooks are reported on stderr. Log calls in
-    /// the hooks do not wait for a full lane.
+    /// The back end's thread calls on_thread_start when it starts and on_thread_stop before it
+    /// ends, for example to set its priority. Exceptions of these two hooks are reported on stderr.
+    /// A log call in a thread hook does not wait if its lane is full.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 
-    /// The thread's name in ps and debuggers. Linux shows the first 15 characters of the name.
+    /// The name of the back end's thread in ps and debuggers. Linux shows the first 15 characters.
     std::string thread_name = "sluice-log";
 };
 

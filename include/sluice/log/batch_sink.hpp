@@ -17,12 +17,12 @@ namespace sluice::log {
 ///         // and log(), flush(), set_pattern(), set_formatter(), as in any spdlog sink
 ///     };
 ///
-/// A back end passes the sink a batch in few calls, so the sink locks and writes only once per
-/// batch. Without a back end, log() and flush() work like those of any sink.
+/// A back end passes each batch of records in few calls, so that the sink locks and writes only
+/// once per batch. Without a back end, log() and flush() work as in any spdlog sink.
 ///
 /// Errors: log_batch() and end_batch() may throw. If log_batch() throws, the back end counts one
-/// lost record and continues with the next record. A sink that keeps records because it cannot
-/// write them must throw in end_batch() and flush().
+/// lost record and continues with the record after the lost one. A sink that keeps records because
+/// it cannot write them must throw in end_batch() and flush().
 class batch_sink : public spdlog::sinks::sink {
 public:
     /// Logs `count` records in order, except records below the sink's level. If log_batch() throws,
@@ -30,11 +30,11 @@ public:
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 
-    /// Passes the formatted text to the system. The back end calls end_batch() after a batch, but
-    /// at most once per `write_interval`.
+    /// Passes the collected text to the system. The back end calls end_batch() after a batch, but
+    /// at most once per backend_options::write_interval.
     virtual void end_batch() = 0;
 
-    /// Returns true if there is so much text that end_batch() should ignore `write_interval`.
+    /// Returns true if end_batch() should be called before `write_interval`, because of much text.
     virtual bool has_much() const { return false; }
 };
 

@@ -26,7 +26,7 @@ namespace sluice::log {
 /// not follow pointers to data that may change or be destroyed.
 ///
 /// SLUICE_LOG copies numbers, bool, char, enumerations, `void*`, strings, durations and time points
-/// without this trait. With an argument of another type, the calling thread formats the message.
+/// without copy_when_logging. If an argument is not copied, the calling thread formats the message.
 template <class T>
 struct copy_when_logging : std::false_type {};
 
@@ -48,21 +48,21 @@ struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_l
 ///         static std::string_view read(const std::byte* from, std::size_t size);
 ///     };
 ///
-/// The pointer `to` may have any alignment. A log call calls size() once, then write().
+/// The argument `to` of write() may have any alignment. A log call calls size() once, then write().
 template <class T>
 struct argument_codec;
 
 namespace detail {
 
-// ---- The encoding of a deferred call's arguments, without gaps or alignment. A codec has size(),
-// write() and read(). Codec::Held keeps a string's size between size() and write().
+// ---- The encoding of a log call's arguments, without gaps or alignment. A codec encodes one type.
+// Codec::Held keeps a string's size between size() and write().
 
 /// Decodes an object from the bytes at `from`, and advances `from`.
 template <class T>
 T readValue(const std::byte*& from) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
     alignas(T) std::byte bytes[sizeof(T)];
-    std::memcpy(bytes, from, sizeof(T));  // begins the lifetime of a T, which needs no constructor
+    std::memcpy(bytes, from, sizeof(T));  // begins the lifetime of a trivially copyable T
     from += sizeof(T);
     return *std::launder(reinterpret_cast<const T*>(bytes));
 }
@@ -87,7 +87,7 @@ struct ValueCodec {
     static Decoded read(const std::byte*& from) noexcept { return readValue<T>(from); }
 };
 
-/// Encodes a text as its size and its characters.
+/// Encodes a text: first the size, then the characters.
 struct TextCodec {
     using Held = std::string_view;
     using Decoded = std::string_view;
@@ -119,7 +119,7 @@ struct TextCodec {
     }
 };
 
-/// Encodes a type with the user's argument_codec, as its size and its bytes.
+/// Encodes a T with the user's argument_codec<T>: first the size, then the bytes.
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
@@ -191,7 +191,7 @@ using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// Encodes the arguments of a call. The arguments must outlive the ArgumentWriter.
+/// Encodes the arguments of a log call. The arguments must outlive the ArgumentWriter.
 template <class... Codecs>
 class ArgumentWriter {
 public:
@@ -214,11 +214,11 @@ private:
     std::tuple<typename Codecs::Held...> held_;
 };
 
-/// Returns the decoded values, whose views refer to the bytes at `from`.
+/// Decodes what an ArgumentWriter wrote. Views in the result refer to the bytes at `from`.
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    // Braces guarantee evaluation from left to right.
+    // Braces guarantee that the codecs read from left to right.
     std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);

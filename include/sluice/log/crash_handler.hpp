@@ -1,22 +1,22 @@
 #pragma once
 
 /// \file
-/// Lets the back ends write the earlier records after a fatal signal.
+/// A handler of fatal signals that lets the back ends write all records logged before the crash.
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
-/// The crashing thread waits until all back ends have written earlier records and flushed the
-/// sinks, but no longer than the given time. Then the signal has its usual effect: an earlier
-/// handler runs, or the process ends. After a fault, the faulting instruction runs again, so that
-/// the earlier handler and the core file show its address. Other signals are raised again. If the
-/// earlier handler passes the signal back to this handler, the signal has its default effect.
+/// The crashing thread waits until all back ends have written the records and flushed the sinks,
+/// but no longer than the given time. After the wait, the signal has its usual effect: the
+/// previously installed handler runs, or the process ends. A faulting instruction runs again, so
+/// that the previous handler and the core file show the fault's address. Other signals are raised
+/// again. A signal that the previous handler passes back has its default effect.
 ///
-/// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
-/// crashed thread, or if the thread crashed inside a log call.
+/// The crash handler may fail if the back end's own thread crashes, if a sink waits for a lock of
+/// the crashed thread, or if the thread crashed inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler().
 ///
-/// The function is deleted on Windows. Call flush_wait() in a SetUnhandledExceptionFilter() filter.
+/// On Windows, install_crash_handler() is deleted: flush in a SetUnhandledExceptionFilter() filter.
 
 #if defined(_WIN32)
 namespace sluice::log {
@@ -48,7 +48,7 @@ class CrashHandler {
 public:
     static void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         self_.timeout_.store(timeout.count(), std::memory_order_relaxed);  // value only
-        static_cast<void>(BackendRegistry::instance());  // created here, because creation allocates
+        static_cast<void>(BackendRegistry::instance());  // allocates here, not in handle()
         handled_ = 0;
         for (const int signal : signals) {
             self_.install(signal);
@@ -79,8 +79,8 @@ private:
         const int savedErrno = errno;
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self_.waitForRescue();
-        // Restores the earlier handler, which runs after this handler returns. If the signal
-        // arrives here again, it has its default effect, so that the process ends.
+        // Restores the previous handler, which runs after handle() returns. If the same signal
+        // reaches handle() again, restores the default effect, so that the process ends.
         struct sigaction next = {};  // SIG_DFL
         if (std::exchange(handled_, signal) != signal) {
             next = self_.before_[static_cast<std::size_t>(signal)];
@@ -92,7 +92,7 @@ private:
         errno = savedErrno;
     }
 
-    /// Returns true if the interrupted instruction has caused the signal and will cause it again.
+    /// Returns true if an instruction caused `signal`, and would cause `signal` again.
     static bool isFault(int signal, const siginfo_t& info) noexcept {
 #if defined(BUS_MCEERR_AO)
         if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
@@ -101,7 +101,7 @@ private:
 #endif
         const bool mayBe =
             signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
-        return mayBe && info.si_code > 0;  // from the kernel, not from a process
+        return mayBe && info.si_code > 0;  // sent by the kernel, not by a process
     }
 
     void waitForRescue() const noexcept {
@@ -122,10 +122,10 @@ private:
 
     [[gnu::visibility("default")]] inline static thread_local int handled_ = 0;  ///< last signal
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};                      ///< in nanoseconds
-    std::array<struct sigaction, signalCount> before_{};  ///< the replaced action of each signal
+    std::array<struct sigaction, signalCount> before_{};  ///< the signals' actions before install()
 
-    /// All shared libraries use this object. Dynamic initialisation is avoided, because it could
-    /// block a forked child forever.
+    /// All shared libraries use the same CrashHandler. self_ is initialised statically, because
+    /// dynamic initialisation could block a forked child forever.
     static CrashHandler self_;
 };
 
@@ -133,8 +133,8 @@ private:
 
 }  // namespace detail
 
-/// Installs handlers for the given signals, which wait for at most `timeout`. A later call replaces
-/// the timeout. Throws spdlog_ex if the system refuses a handler.
+/// Installs the crash handler for `signals`. In a crash, the handler waits for at most `timeout`. A
+/// later call replaces `timeout`. Throws spdlog_ex if the system refuses a handler.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {

@@ -8,21 +8,21 @@
 ///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
-/// Use these macros on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and
-/// for format strings that are made at run time. Both print the same text, except that the macros
-/// print a null `char*` as "(null)".
+/// Use the macros on hot paths, and for calls with fields. Use logger->info(...) in all other code,
+/// and for format strings made at run time. The macros print the same text as logger->info(...),
+/// except that they print a null `char*` as "(null)".
 ///
-/// The `logger` is a spdlog::logger or a derived class, by reference, pointer or smart pointer. The
-/// calling thread formats the text if the logger keeps a backtrace or is not an async_logger, or if
-/// an argument's type is not copied (see copy_when_logging). With std::format
+/// The argument `logger` is a spdlog::logger or a derived class, by reference, pointer or smart
+/// pointer. The calling thread formats the text if the logger keeps a backtrace or is not an
+/// async_logger, or if an argument's type is not copied (see copy_when_logging). With std::format
 /// (SPDLOG_USE_STD_FORMAT), the calling thread always formats.
 ///
-/// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. If the
-/// level is off, a call evaluates only its logger. The format string is a constant without named
-/// arguments. Fields, made by kv(), have no placeholder in the format string. A call without
-/// arguments prints its text unchanged.
+/// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. A call
+/// below the logger's level evaluates only its logger. The format string is a constant without
+/// named arguments. Fields, made by kv(), have no placeholder in the format string. A format string
+/// without arguments is printed unchanged.
 ///
-/// Thread safety: as for the logger. `{:L}` uses the global locale at the time of formatting.
+/// Thread safety: as for logger->info(...). `{:L}` uses the global locale when formatting.
 ///
 /// Errors: exceptions of formatters go to the logger's error handler, and the record is lost.
 
@@ -120,7 +120,7 @@
 
 namespace sluice::log::detail {
 
-// ---- The call site. `Site` is the class that SLUICE_LOG declares.
+// ---- The call site. `Site` is the class that SLUICE_LOG declares for each call.
 
 template <class Logger>
 constexpr auto& loggerOf(Logger& logger) noexcept {
@@ -156,8 +156,8 @@ template <class = void>
 
 // ---- The check of the format string
 
-/// Runs the formatting library's check at compile time. A compiler error here means that the format
-/// string is invalid or does not fit the arguments.
+/// Checks the format string at compile time with fmt. A compiler error in this function means that
+/// the format string is invalid or does not fit the arguments.
 template <class Site, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -178,7 +178,7 @@ void printArguments(const DeferredSite& site, const std::byte* arguments, std::s
         values);
 }
 
-/// Returns true if a checked format has only text and `{}` placeholders.
+/// Returns true if a valid format string has only text and `{}` placeholders.
 constexpr bool isPlainFormat(std::string_view format) noexcept {
     for (std::size_t at = 0; at < format.size(); ++at) {
         if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
@@ -203,8 +203,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
     }
 }
 
-/// Prints a plain format in less than half the instructions of fmt's parser. Ignores values without
-/// a placeholder.
+/// Prints a plain format (see isPlainFormat) in less than half the instructions of fmt's parser.
+/// Ignores values without a placeholder.
 template <class... Codecs>
 void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                 spdlog::memory_buf_t& to) {
@@ -255,8 +255,7 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// Returns the logger if its back end formats deferred calls, otherwise null. Cheaper than a
-/// dynamic_cast.
+/// Returns the logger if it has log_deferred(), otherwise null. Cheaper than a dynamic_cast.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -269,7 +268,7 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// Converts character pointers and arrays to views. A pointer may be null; an array may lack NUL.
+/// Converts a `char*`, which may be null, or a `char` array, which may lack a NUL, to a view.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -289,8 +288,8 @@ void logInPlace(spdlog::logger& logger, FieldList /*none*/, Arguments&&... argum
                std::forward<Arguments>(arguments)...);
 }
 
-/// Logs a text with fields. For a backtrace, or if the logger is not an async_logger, appends the
-/// fields to the text; formatters find them with CurrentFields.
+/// Logs a text with fields. If the logger keeps a backtrace or is not an async_logger, appends the
+/// fields to the text, and formatters find the fields with CurrentFields.
 inline void logTextWithFields(spdlog::logger& logger, spdlog::source_loc source,
                               spdlog::level::level_enum level, FieldList fields,
                               spdlog::memory_buf_t& text) {
@@ -325,22 +324,22 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // spdlog formats the text again, and passes the exception to the error handler.
+        // spdlog formats the message again, and passes the exception to the logger's error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
 }
 
-/// Logs an enabled call, or one for a backtrace. `fields` is an array or an empty FieldList.
+/// Logs a call that isWanted() accepted. `fields` is a key_value array or an empty FieldList.
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
     constexpr bool areFormattable = (fmt::is_formattable<std::decay_t<Arguments>>::value && ...);
     static_assert(areFormattable, "an argument has no formatter: specialise fmt::formatter for it");
     if constexpr (!areFormattable) {
-        return;  // so that the compiler prints only one error
+        return;  // the compiler prints only the static_assert's error
     } else if constexpr ((isCopied<Arguments> && ...)) {
-        // spdlog keeps a backtrace as text.
+        // A logger with a backtrace needs formatted text, because spdlog keeps backtraces as text.
         if (auto* const that = deferring(logger); that != nullptr && !that->should_backtrace()) {
             if constexpr (std::is_same_v<Fields, FieldList>) {
                 return logDeferred<Site>(*that, arguments...);

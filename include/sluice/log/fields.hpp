@@ -21,15 +21,15 @@
 
 namespace sluice::log {
 
-/// A field of a record: a key and a value, made by kv().
+/// A field of a log record: a key and a value, made by kv().
 ///
 ///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
 ///     // text sinks print: order done order=17 ms=1.5
 ///
-/// Text sinks print fields after the message. A json_formatter prints fields in "fields". Values
-/// are numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints
-/// as `null`. A key_value does not copy texts, so use it only as an argument of a log call or
-/// scoped_context.
+/// Text sinks print fields after the message. A json_formatter prints fields in the JSON object
+/// "fields". Values are numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a
+/// null `char*` prints as `null`. A key_value does not copy texts, so use it only as an argument of
+/// a log call or scoped_context.
 class key_value {
 public:
     using value_type = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, float,
@@ -62,7 +62,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<double>(value);
     } else if constexpr (std::is_enum_v<T>) {
-        // The unary plus makes enumerations of char and bool print as numbers.
+        // The unary plus makes enumerations over char or bool print as numbers.
         return fieldValue(+static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
         using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
@@ -75,7 +75,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     }
 }
 
-// An encoded field is its type's index (1 byte), its key and its value, without gaps.
+// An encoded field is the index of the value's type (1 byte), the key and the value, without gaps.
 
 template <class T>
 using FieldCodec =
@@ -125,7 +125,7 @@ key_value::value_type readFieldValue(std::size_t index, const std::byte*& from) 
     }
 }
 
-/// Calls visit(const key_value&) for each field; the fields' texts refer to the encoded bytes.
+/// Calls visit(const key_value&) for each encoded field, whose texts refer to the encoded bytes.
 template <class Visit>
 void forEachField(FieldBytes fields, Visit&& visit) {
     const std::byte* from = fields.bytes;
@@ -139,22 +139,22 @@ void forEachField(FieldBytes fields, Visit&& visit) {
 
 }  // namespace detail
 
-/// Returns a field; see key_value for the types of `value`.
+/// Returns a field. key_value lists the possible types of `value`.
 template <class T>
 key_value kv(std::string_view key, const T& value) noexcept {
     return {key, detail::fieldValue(value)};
 }
 
-/// Adds fields to each record of its thread during its lifetime.
+/// A guard object that adds fields to all records its thread logs while the object exists.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
 ///     handle();                 // records of this thread have the same fields
 ///
-/// A scoped_context copies keys and values. Text sinks print the context before the fields of the
-/// call. A json_formatter prints the context in "context", together with spdlog's mdc of the
-/// thread. A field of an inner scope hides an outer field with the same key. Create scoped_context
-/// objects on the stack. Only async_loggers print the context, but not in backtraces.
+/// A scoped_context copies keys and values. Text sinks print its fields before the fields of the
+/// log call. A json_formatter prints context fields in the object "context", with the thread's
+/// spdlog mdc. A field of an inner scope hides an outer field with the same key. Create a
+/// scoped_context on the stack. Only async_loggers print context fields, but not in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -192,10 +192,10 @@ namespace detail {
 
 // ---- The path of a record's fields: from the thread into the lane, then into the text or JSON
 
-/// Writes all fields of a record: a Prefix, the context with the mdc, and the fields of the call.
+/// Encodes all fields of a record: a Prefix, the context with the mdc, and the log call's fields.
 class FieldWriter {
 public:
-    /// The sizes of the two parts that follow, in bytes.
+    /// The sizes in bytes of the two parts after the Prefix.
     struct Prefix {
         std::size_t context;
         std::size_t fields;
@@ -215,7 +215,7 @@ public:
 
     std::size_t size() const noexcept { return sizeof sizes_ + sizes_.context + sizes_.fields; }
 
-    /// Writes size() bytes and returns their end.
+    /// Writes size() bytes at `to`, and returns the end of these bytes.
     [[gnu::cold]] std::byte* write(std::byte* to) const noexcept {
         to = writeValue(to, sizes_);
         if (mdc_ != nullptr) {
@@ -262,8 +262,8 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     }
 }
 
-/// Appends a key or text on one line, in quotes if its end would otherwise be ambiguous.
-/// Non-ASCII bytes stay unchanged.
+/// Appends a key or text on one line. Quotes a text that is empty or has spaces or special
+/// characters. Non-ASCII bytes stay unchanged.
 inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     const auto isSpecial = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -301,26 +301,26 @@ inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
                 } else if constexpr (std::is_null_pointer_v<T>) {
                     appendText(to, "null");
                 } else {
-                    appendNumber(to, value);  // a bool becomes true or false
+                    appendNumber(to, value);  // prints a bool as true or false
                 }
             },
             field.value());
     });
 }
 
-/// A message's fields. Its payload is the text followed by the printed fields.
+/// The fields of a message, whose payload is the text followed by the printed fields.
 struct MessageFields {
     spdlog::string_view_t payload;
-    std::size_t textSize;  ///< bytes of the payload without the fields
+    std::size_t textSize;  ///< bytes of `payload` without the printed fields
     FieldBytes context;
     FieldBytes fields;
 };
 
 /// Finds the fields of a message by the address of its payload, because spdlog's messages have no
-/// member for fields. A copied message has its fields only as text.
+/// member for fields. A copied message has only the printed fields.
 class CurrentFields {
 public:
-    /// The payloads must have ascending addresses and must not be empty.
+    /// The payloads of the messages must have ascending addresses and must not be empty.
     CurrentFields(const MessageFields* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;

@@ -46,39 +46,39 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file, and how many old files it keeps. An old file is renamed with
-/// the local time and a number, as in core.20261123-180000-0000.log. A sink uses no name twice.
+/// When a file_sink begins a new file, and how many old files it keeps. A rotated file's name has
+/// the local time and a number, as in core.20261123-180000-0000.log, and is never reused.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;
 ///     rotation.daily = true;    // and at midnight
-///     rotation.max_files = 10;  // beside the one being written
+///     rotation.max_files = 10;  // beside the current file
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The maximum size of a file in bytes; 0 means no limit. A larger line has its own file.
+    /// The maximum size of a file in bytes (0: no limit). A line above max_bytes has its own file.
     std::size_t max_bytes = 0;
 
-    /// If true, a new file begins once a day at the local time `hour`:`minute`. The records' times
-    /// decide, so the first record of a new day is the first line of the new file.
+    /// If true, a new file begins once a day at the local time `hour`:`minute`. The times of the
+    /// records decide, so the first record of a new day begins the new file.
     bool daily = false;
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
     /// Limits for rotated files, including files of earlier runs; 0 means no limit. The oldest
-    /// files beyond a limit are deleted in set_rotation() and after each rotation's hook. A file's
-    /// age is the time since its last write; a file with a future time counts as the oldest. Links,
+    /// files beyond a limit are deleted in set_rotation() and after each after_rotation call. A
+    /// file's age is the time since its last write; a file from the future counts as oldest. Links,
     /// folders and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};
-    std::uintmax_t max_total_bytes = 0;  ///< sum of their sizes; at least max_bytes
+    std::uintmax_t max_total_bytes = 0;  ///< sum of rotated files' sizes; at least max_bytes
 
-    /// The clock of `daily`. If the back end has its own clock, set `clock` to the same clock. The
-    /// sink calls `clock` under its lock. File names and ages follow the system clock.
+    /// The clock of `daily`. If backend_options::clock is set, use the same clock here. The sink
+    /// calls `clock` under the sink's lock. File names and ages follow the system clock.
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
-    /// The sink calls this hook with the old file's new name, without a lock. A back end writes
-    /// nothing until the hook returns, so compress files on a separate thread. Exceptions of the
-    /// hook go to the logger's error handler.
+    /// After a rotation, the sink calls this hook with the old file's new name, without a lock. A
+    /// back end writes nothing until after_rotation returns, so compress files on a separate
+    /// thread. Exceptions of after_rotation go to the logger's error handler.
     std::function<void(const spdlog::filename_t& rotated)> after_rotation;
 };
 
@@ -107,12 +107,12 @@ inline void check(const file_rotation& rotation) {
 }
 
 #if defined(_WIN32)
-/// Opens a file that others may rename and delete.
+/// Opens a file that other programs may rename or delete while it is open.
 inline HANDLE openShared(const std::string& name, DWORD access, DWORD disposition) {
     return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
-using Status = struct ::_stat64;  // the plain stat() has 32-bit sizes
+using Status = struct ::_stat64;  // 64-bit file sizes, unlike plain stat()
 inline auto* const fstat = &::_fstat64;
 inline auto* const fileno = &::_fileno;
 inline auto* const ftruncate = &::_chsize_s;
@@ -140,7 +140,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     Time lastWritten() const noexcept { return spdlog::log_clock::from_time_t(status().st_mtime); }
 
-    /// Closes the file, and opens or creates a file of the same name. Tries only once.
+    /// Closes the file, and opens or creates a file of the same name. Does not retry.
     void open(bool truncate) {
         close();
         if (handlers_.before_open) {
@@ -161,7 +161,7 @@ public:
 #endif
             throw spdlog::spdlog_ex("Failed opening file " + name_ + " for writing", errno);
         }
-        if (truncate && ftruncate(fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
+        if (truncate && ftruncate(fileno(file_), 0) != 0 && errno != EINVAL) {  // EINVAL: a device
             throw spdlog::spdlog_ex("Failed truncating file " + name_, errno);
         }
         if (handlers_.after_open) {
@@ -171,7 +171,7 @@ public:
         size_ = static_cast<std::size_t>(status().st_size);
     }
 
-    /// Writes the bytes from `done` to `size`, and advances `done` even if it throws.
+    /// Writes `data` from index `done` to `size`, and advances `done` even if write() throws.
     void write(const char* data, std::size_t size, std::size_t& done) {
         if (file_ == nullptr) {
             open(false);
@@ -204,11 +204,11 @@ public:
 #endif
     }
 
-    /// Returns true if the open file was removed, so that its text is lost.
+    /// Returns true if the open file was deleted, so that text written to the file is lost.
     bool isRemoved() const noexcept { return status().st_nlink == 0; }
 
-    /// Renames the file and returns its new name. If the file was removed, closes it, so that the
-    /// next write opens a new file.
+    /// Renames the file and returns the new name. If the file was deleted, closes it and throws;
+    /// the next write() opens a new file.
     spdlog::filename_t rename() {
         spdlog::filename_t rotated = nextName();
         if (std::rename(name_.c_str(), rotated.c_str()) != 0) {
@@ -221,7 +221,7 @@ public:
         return rotated;
     }
 
-    /// Closes the file, even if a handler throws. The next write opens a file of the same name.
+    /// Closes the file, even if a file handler throws. The next write() opens or creates the file.
     void close() {
         if (file_ == nullptr) {
             return;
@@ -239,7 +239,7 @@ public:
         }
     }
 
-    /// Deletes the oldest rotated files beyond the limits unless isKept(name). Returns the errors.
+    /// Deletes the oldest rotated files beyond `limits`, unless isKept(name). Returns the errors.
     template <class IsKept>
     std::string deleteOld(const file_rotation& limits, IsKept isKept) const {
         std::string errors;
@@ -264,8 +264,8 @@ public:
     }
 
 private:
-    /// A rotated file as a sort key: false if written in the future, time of the last write, length
-    /// of the name, name, size in bytes.
+    /// A rotated file, as a sort key: false if last written in the future, time of the last write,
+    /// length of the name, name, size in bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
@@ -313,7 +313,7 @@ private:
         return found;
     }
 
-    /// Returns true for the part of a name that nextName() adds, as in ".20261123-180000-0000".
+    /// Returns true if nextName() could have added `text` to a name, as in ".20261123-180000-0000".
     static bool isTime(std::string_view text) {
         const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
         return text.size() >= 21 && text[0] == '.' && text[9] == '-' && text[16] == '-' &&
@@ -340,7 +340,7 @@ private:
 #endif
 
     /// Returns a name with a new number. An unused name is not enough: after_rotation may have
-    /// moved its file, or the local time may have been set back.
+    /// moved the file of that name, or the local time may have been set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
@@ -389,17 +389,17 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// A back end writes text after a batch, at most once per `backend_options::write_interval`.
+/// A back end writes the text after a batch, at most once per backend_options::write_interval.
 /// Without a back end, the sink writes after 4096 bytes, in flush(), and in its destructor.
 ///
-/// Thread safety: any thread may call any member of a file_sink_mt; a writing thread blocks the
-/// others. A file_sink_st is for one thread at a time.
+/// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks
+/// other callers. A file_sink_st is for one thread at a time.
 ///
 /// Errors: the constructor throws spdlog_ex if the file cannot be opened. If the file cannot be
-/// written or reopened, log(), flush() or end_batch() throws spdlog_ex. A later call continues
-/// without losing, doubling or tearing a line. If more than 1 MiB is unwritten, the sink refuses
-/// records with spdlog_ex, retries every 100 ms, and later writes a line "N records dropped" in
-/// their place. The destructor prints the amount of unwritten data on stderr.
+/// written or reopened, log(), flush() or end_batch() throws spdlog_ex. After an error, a later
+/// call continues without losing, doubling or tearing a line. While over 1 MiB is unwritten, the
+/// sink refuses records with spdlog_ex and retries every 100 ms. A later line "N records dropped"
+/// replaces the refused records. The destructor reports unwritten data on stderr.
 ///
 /// Performance: the buffer takes 68 KiB, and grows for larger records and while writes fail.
 template <class Mutex>
@@ -464,19 +464,19 @@ public:
         callHooks();
     }
 
-    /// Writes the buffer to the old file, and then opens a file of the same name. Use reopen()
+    /// Writes the buffer to the open file, and then opens a file of the same name. Use reopen()
     /// after another program, such as logrotate, has renamed or removed the file. If writing to the
-    /// old file fails, the lines go to the new file.
+    /// old file fails, the buffered lines go to the new file.
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
-        begun_ = file_.isMoved() ? 0 : begun_;  // a partly written line starts over
+        begun_ = file_.isMoved() ? 0 : begun_;  // repeats a partly written line
         file_.open(false);
         write(guard);
     }
 
     /// Makes each write check, with up to three system calls, whether the file was renamed or
-    /// removed. If so, the sink opens a new file, and repeats a write to a removed one.
+    /// removed. The sink then opens a new file, and repeats a write to a removed file.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -526,20 +526,21 @@ private:
     using Clock = std::chrono::steady_clock;
     using Time = spdlog::log_clock::time_point;
 
-    static constexpr std::size_t aloneBytes = 4096;  ///< bytes after which log() writes, like stdio
-    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< the same for log_batch()
+    /// The buffered bytes after which log() writes, like stdio, and log_batch() writes.
+    static constexpr std::size_t aloneBytes = 4096;
+    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;
     static constexpr std::size_t roomForALine = 4096;
-    /// Above this number of bytes, records are refused.
+    /// With this many unwritten bytes, the sink refuses records.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
-    /// The time between attempts to write or rotate; an attempt per record would slow all loggers.
+    /// The time between attempts after an error; an attempt for each record would slow all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};
 
-    /// Returns true if at least `bytes` were added since the last attempt to write.
+    /// Returns true if the buffer has grown by `bytes` or more since the last attempt to write.
     bool hasGrownBy(std::size_t bytes) const noexcept {
         return buffer_.size() + (batchBytes - bytes) >= batchDue_;
     }
 
-    /// If add() throws, the record is lost.
+    /// Formats a record into the buffer. If add() throws, the record is lost.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (SLUICE_UNLIKELY(buffer_.size() >= mostUnwritten)) {
             makeRoom(guard, message);
@@ -560,7 +561,8 @@ private:
         }
     }
 
-    /// Writes a full buffer. If this fails or has just failed, counts the record as lost.
+    /// Writes a full buffer. If writing fails, or failed within retryInterval, counts `message` as
+    /// lost.
     void makeRoom(const Guard& guard, const spdlog::details::log_msg& message) {
         try {
             if (Clock::now() < retryAt_) {
@@ -581,8 +583,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// Returns true if both `time` and the clock have reached the next day, because callers may log
-    /// future times. Computes the next day again if the clock was set back.
+    /// Returns true if `time` and rotation_.clock() have both reached nextDay_, because callers may
+    /// log future times. Computes nextDay_ again if rotation_.clock() was set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {
@@ -599,29 +601,29 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes, renames the file and closes it, even if a handler throws. A
-    /// later write opens a new file. If writing or renaming fails, the old file stays in use unless
-    /// it was removed. The next write() throws the error.
+    /// Writes the first `count` bytes of the buffer, renames the file and closes it. A later write
+    /// opens a new file. If writing or renaming fails, the old file stays in use unless it was
+    /// removed, and the next write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
         }
         try {
-            retryAt_ = Clock::now() + retryInterval;  // reset after the file is renamed
+            retryAt_ = Clock::now() + retryInterval;  // cleared after the file is renamed
             writeBuffer(guard, count);
             rotated_.push_back(file_.rename());
             if (isNextDay(time)) {
                 setNextDay(std::min(time, rotation_.clock()));
             }
             retryAt_ = {};
-            file_.close();  // closes the file even if a handler throws
+            file_.close();  // closes the file even if a file handler throws
         } catch (...) {
             detail::reportCaught([this](const char* what) { complaint_ = what; });
         }
     }
 
-    /// Calls the hook for newly rotated files without a lock, and then deletes old files. Throws
-    /// the hook's first exception. If another thread is in the hook, that thread handles the files.
+    /// Calls after_rotation for rotated files, without a lock, and then deletes old files. Throws
+    /// the first exception. If another thread is in after_rotation, that thread handles the files.
     void callHooks() {
         if (SLUICE_LIKELY(!rotates_)) {
             return;
@@ -657,7 +659,7 @@ private:
         }
     }
 
-    /// Deletes old files, except those waiting for their hook. The next write() throws the errors.
+    /// Deletes old files whose after_rotation call is over. Errors are thrown by the next write().
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {
@@ -700,8 +702,8 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes and keeps the rest. After an error, keeps a partly written
-    /// line as a whole, because it may have to start over in another file.
+    /// Writes the first `count` bytes of the buffer and keeps the rest. After an error, keeps a
+    /// partly written line as a whole, because another file may need the line from its beginning.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = begun_;
         try {
@@ -744,18 +746,18 @@ private:
     detail::LogFile file_;
     bool isWatched_ = false;
     bool rotates_ = false;
-    file_rotation rotation_;  ///< changes only before the first record
+    file_rotation rotation_;  ///< constant after the first record
     Time nextDay_ = Time::max();
-    std::vector<spdlog::filename_t> rotated_;  ///< rotated files whose hook was not called yet
-    int hookProcess_ = 0;    ///< id of the process, perhaps the parent, that calls hooks; 0: none
-    std::string complaint_;  ///< errors of rotations, which the next write() throws
+    std::vector<spdlog::filename_t> rotated_;  ///< files to pass to after_rotation
+    int hookProcess_ = 0;    ///< id of the process, perhaps the parent, in after_rotation; 0: none
+    std::string complaint_;  ///< errors of rotations and deletions, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::size_t begun_ = 0;              ///< bytes of the first line that the file already has
+    std::size_t begun_ = 0;  ///< bytes of buffer_'s first line that the file already has
     std::size_t batchDue_ = batchBytes;  ///< buffer size at which log_batch() writes
-    Clock::time_point retryAt_;          ///< earliest attempt after a failure
-    std::uint64_t lost_ = 0;             ///< refused records
-    std::uint64_t reported_ = 0;         ///< refused records that notices have reported
+    Clock::time_point retryAt_;          ///< earliest time of the next attempt after an error
+    std::uint64_t lost_ = 0;             ///< number of refused records
+    std::uint64_t reported_ = 0;         ///< number of refused records that notices have reported
     Time lostTime_;                      ///< time of the last refused record
     std::string lostName_;
 };

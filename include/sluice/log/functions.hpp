@@ -8,7 +8,7 @@
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// docs/migrating-from-spdlog-async.md compares these names with spdlog's.
+/// docs/migrating-from-spdlog-async.md compares the functions with spdlog's.
 ///
 /// Thread safety: any thread may call any function, but no other thread may use spdlog's registry
 /// during make_async().
@@ -23,7 +23,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #if defined(SPDLOG_COMPILED_LIB)
-// The compiled library instantiates the console factories only for spdlog's own factories.
+// spdlog's compiled library instantiates the console logger functions only for spdlog's factories.
 #include <spdlog/sinks/stdout_color_sinks-inl.h>
 #include <spdlog/sinks/stdout_sinks-inl.h>
 #endif
@@ -41,16 +41,16 @@ namespace sluice::log {
 
 /// Returns the default back end, and starts it if none is running. shutdown() and
 /// spdlog::shutdown() end the default back end. At program exit, the default back end writes all
-/// records. Later log calls, for example in destructors of static objects, write on the calling
-/// thread. Throws spdlog_ex if the back end cannot start.
+/// records. Log calls later in the exit, for example in destructors of static objects, write on the
+/// calling thread. Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
 
 /// Replaces the default back end. Existing loggers keep the old back end, which ends when its last
-/// owner releases it. If `next` is null, the next logger starts a new back end.
+/// owner releases it. If `next` is null, the next logger starts a new default back end.
 void set_default_backend(std::shared_ptr<backend> next);
 
-/// A factory for spdlog's functions that create loggers. Creates and registers a logger of the
-/// default back end. Throws spdlog_ex if the name is taken or the back end cannot start.
+/// A factory for spdlog's functions that create loggers. create() makes and registers a logger of
+/// the default back end. Throws spdlog_ex if the name is taken or the back end cannot start.
 template <Overflow Policy>
 struct async_factory_impl {
     /// `args` are the arguments of the sink's constructor.
@@ -64,7 +64,7 @@ struct async_factory_impl {
     }
 };
 
-// If the lane is full: `block` waits, `dropOldest` evicts old records, `reject` loses the new one.
+// Policies for a full queue: block waits, dropOldest evicts old records, reject loses the new one.
 using async_factory = async_factory_impl<Overflow::block>;
 using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
 using async_factory_discard = async_factory_impl<Overflow::reject>;
@@ -79,12 +79,12 @@ std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Replaces a logger with an asynchronous one, in spdlog's registry and as spdlog's default logger.
+/// Replaces a logger with an async_logger, in spdlog's registry and as spdlog's default logger.
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
-/// Call make_async() at the start of the program, because pointers to the old logger still log
-/// without a back end. Throws spdlog_ex if `logger` is null.
+/// Call make_async() at the start of the program, because existing pointers to the old logger still
+/// log without a back end. Throws spdlog_ex if `logger` is null.
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
@@ -102,8 +102,8 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
     return made;
 }
 
-/// Calls make_async() for spdlog's default logger and each logger in its registry, except
-/// async_loggers. Do not call make_async() in spdlog::apply_all(), which holds the registry's lock.
+/// Calls make_async() for spdlog's default logger and each logger in spdlog's registry, except
+/// async_loggers. Do not call make_async() in spdlog::apply_all(), which locks the registry.
 inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(),
                            Overflow policy = Overflow::block) {
     std::vector<std::shared_ptr<spdlog::logger>> found;
@@ -118,26 +118,26 @@ inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(
     }
 }
 
-/// Starts a default back end. The old back end ends when its last owner releases it. Throws
-/// spdlog_ex if an option is out of range.
+/// Starts a new default back end. The previous back end ends when its last owner releases it.
+/// Throws spdlog_ex if an option is out of range.
 void init(const backend_options& options);
 
 /// Like spdlog::init_thread_pool(); `queue_size` is the number of records for each logging thread.
-/// `thread_count` is 1 to 1000, but one thread writes, because several could not keep the order.
+/// `thread_count` is 1 to 1000, but only one thread writes, because two could not keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. Before the change,
-/// set_pattern() waits at most one second until the default back end has written earlier records.
+/// Like spdlog::set_pattern(), but uses Sluice's pattern_formatter, and first waits at most one
+/// second until the default back end has written all earlier records.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
-/// Calls flush_wait() of the default back end. Returns true if none exists.
+/// Calls flush_wait() of the default back end. Returns true if there is no default back end.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
 /// Shuts down spdlog and the default back end. Returns false on timeout, or if a sink has failed,
-/// like backend::shutdown(). Later loggers start a new back end. spdlog::shutdown() alone waits at
-/// most `drain_timeout`.
+/// like backend::shutdown(). Loggers created later start a new default back end. A program that
+/// calls only spdlog::shutdown() waits at most backend_options::drain_timeout.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log
@@ -164,11 +164,11 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Holds the default back end. Never destroyed, because destructors of static objects may log. The
-/// BackendRegistry's lock guards it, because fork() leaves that lock free in the child.
+/// Holds the default back end. Never destroyed, because destructors of static objects may log.
+/// BackendRegistry's lock guards backend_: fork() leaves this lock free in a child.
 class DefaultBackend {
 public:
-    /// All shared libraries use this object, even those that hide their symbols.
+    /// All shared libraries use one DefaultBackend, even libraries that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
         return *forEver;
@@ -178,8 +178,8 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // Creates the back end before it locks, because the constructor takes the same lock. If
-            // two threads create back ends simultaneously, one back end is kept.
+            // Creates the back end before locking, because backend's constructor takes the same
+            // lock. If two threads create back ends simultaneously, the first one is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
@@ -206,8 +206,8 @@ public:
 private:
     // Happens-before edges: E1 exit: leave -> watchShutdown. E2 watch: watchExit -> watchExit.
 
-    /// Detects spdlog::shutdown(), which releases this hook. The hook replaces the thread pool in
-    /// spdlog's registry, and keeps the pool alive.
+    /// Detects spdlog::shutdown(), which destroys the ShutdownHook. A ShutdownHook replaces the
+    /// thread pool in spdlog's registry, and keeps the pool alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -219,8 +219,8 @@ private:
     };
 
     void watchShutdown() {
-        // A sink must not wait for spdlog's lock, because spdlog::shutdown() may hold the lock and
-        // wait for the sink.
+        // A sink must not wait for tp_mutex(): spdlog::shutdown() may hold tp_mutex() and wait for
+        // the sink.
         if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||  // hint
             hasLeft_.load(std::memory_order_acquire)) {                             // E1 exit
             return;
@@ -230,32 +230,32 @@ private:
         }
     }
 
-    /// Blocks fork() while spdlog's lock is held, so that the lock is free in a child. Only tries
-    /// spdlog's lock, because spdlog::shutdown() takes the two locks in the opposite order.
+    /// Blocks fork() while tp_mutex(), spdlog's lock, is held, so that it is free in a child. Only
+    /// tries tp_mutex(), because spdlog::shutdown() takes the two locks in the opposite order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         const std::unique_lock<std::recursive_mutex> lock(registry.tp_mutex(), std::try_to_lock);
-        if (lock && !isHooked_.load(std::memory_order_relaxed)) {  // under the lock
+        if (lock && !isHooked_.load(std::memory_order_relaxed)) {  // under tp_mutex()
             hook(registry);
         }
         return lock.owns_lock();
     }
 
-    /// Replaces the thread pool in spdlog's registry with a hook; the caller holds the pool's lock.
+    /// Replaces the thread pool in spdlog's registry with a ShutdownHook, under tp_mutex().
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
-        isHooked_.store(true, std::memory_order_relaxed);  // under the lock
+        isHooked_.store(true, std::memory_order_relaxed);  // under tp_mutex()
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
-    /// spdlog calls hookIsGone() under its thread pool's lock when it releases the hook.
+    /// Called under tp_mutex(), when spdlog releases the ShutdownHook.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {  // E1 exit
             return;
         }
-        isHooked_.store(false, std::memory_order_relaxed);  // under the lock
+        isHooked_.store(false, std::memory_order_relaxed);  // under tp_mutex()
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
             if (!BatchScope::isInside()) {
@@ -266,14 +266,14 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). If two threads register leave(), its second call does
-    /// nothing. Takes no lock, because a forked child could find the lock held forever.
+    /// Registers leave() with atexit(). If two threads register leave(), the second call of leave()
+    /// does nothing. No lock is used, because a forked child could find the lock held forever.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {  // E2 watch
-            // Creates spdlog's registry first, so that it is destroyed after leave().
+            // spdlog's registry must exist before atexit(), so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
 #if defined(_WIN32)
-            // The atexit() of a DLL would call leave() after Windows has ended the worker.
+            // The atexit() of a DLL would call leave() after Windows has ended the worker thread.
             const bool isWatching = sluice::detail::windows::keepLoaded() &&
                                     ::_crt_atexit([] { instance().leave(); }) == 0;
 #else
@@ -289,7 +289,7 @@ private:
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {  // E1 exit
 #if defined(_WIN32)
             if (sluice::detail::windows::hasEndedThreads()) {
-                return;  // called by the DLL's own C runtime, after all other threads have ended
+                return;  // the DLL's own C runtime calls leave() after all other threads ended
             }
 #endif
             if (const std::shared_ptr<backend> last = peek()) {
@@ -298,13 +298,13 @@ private:
         }
     }
 
-    std::shared_ptr<backend> backend_;  ///< guarded by the BackendRegistry
+    std::shared_ptr<backend> backend_;  ///< guarded by BackendRegistry's lock
     std::atomic<bool> watchesExit_{false};
-    std::atomic<bool> hasLeft_{false};   ///< the program ends
-    std::atomic<bool> isHooked_{false};  ///< spdlog holds a hook; written under its lock
+    std::atomic<bool> hasLeft_{false};   ///< leave() was called at program exit
+    std::atomic<bool> isHooked_{false};  ///< spdlog holds a ShutdownHook; written under tp_mutex()
 };
 
-/// Created before main(): see registryFromTheStart.
+/// Created before main(), for the same reason as registryFromTheStart.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail
@@ -314,7 +314,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // Destroys the old back end without a lock.
+    // Destroys the previous back end here, without a lock.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

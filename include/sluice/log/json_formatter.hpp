@@ -70,16 +70,16 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// The members are in the order of the example. "time" is UTC. "file" and "line" follow "thread" if
-/// the record has a source location. "context" contains the fields of scoped_context and spdlog's
-/// mdc, and "fields" contains the fields of the call. Empty objects are omitted. Duplicate keys are
+/// Members have the order of the example. "time" is UTC. "file" and "line" follow "thread" if the
+/// record has a source location. "context" contains the fields of scoped_context and spdlog's mdc,
+/// and "fields" contains the fields of the call. Empty objects are omitted. Duplicate keys are
 /// printed twice. If a sink copies messages before formatting, the fields are part of "message".
 ///
 /// The JSON is always valid: invalid UTF-8 becomes U+FFFD, and infinity and NaN become `null`.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///
-/// Performance: format() allocates when the second changes, and if `to` lacks space for a line.
+/// Performance: format() allocates for the first record of a second, and if `to` lacks space.
 class json_formatter final : public spdlog::formatter {
 public:
     explicit json_formatter(std::string eol = spdlog::details::os::default_eol)

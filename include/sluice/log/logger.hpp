@@ -31,16 +31,16 @@ namespace sluice::log {
 /// and error handlers like any spdlog logger. The calling thread checks the level and formats the
 /// text. flush() only requests a flush; backend::flush_wait() waits until the sinks are flushed.
 ///
-/// Order: lines follow the order of the log calls, across all threads. The printed times ascend,
-/// unless a log call is delayed by more than 100 ms or passes its own time.
+/// Order: lines follow the order of the log calls, across all threads. Printed times never
+/// decrease, unless a log call is delayed by over 100 ms or passes its own time.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
-/// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
-/// may log, except through a logger with a backtrace, because spdlog dumps backtraces under a lock.
+/// while no thread logs. A logger may be destroyed before its records are written. A sink may log,
+/// except through a logger with a backtrace, because spdlog dumps backtraces under a lock.
 ///
-/// Errors: on the back end's thread, exceptions of sinks go to the error handler. If the lane is
-/// full, the overflow policy applies; each lost record is counted. After the end of the back end,
-/// each log call invokes the error handler.
+/// Errors: on the back end's thread, exceptions of sinks go to the error handler. If the thread's
+/// lane (queue) is full, the logger's overflow policy applies; each lost record is counted. After
+/// the end of the back end, each log call invokes the error handler.
 ///
 /// Performance: a log call copies the text once, into the thread's lane, without a lock. Memory is
 /// allocated for a thread's first record, its first error record, and records that exceed the lane.
@@ -78,16 +78,16 @@ public:
 
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// Like spdlog's functions, but only later records change, and set_pattern() uses Sluice's
-    /// pattern_formatter. Calls through a spdlog::logger pointer use spdlog's functions instead.
+    /// Like spdlog's functions, but earlier records keep their format, and set_pattern() uses
+    /// Sluice's pattern_formatter. Calls through a spdlog::logger pointer use spdlog's functions.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter);
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// Logs a message without checking the level; the back end formats it. `write(to)` encodes the
-    /// arguments into `size` bytes for `site.print`.
+    /// Logs a message without checking the level; the back end formats the message. `write(to)`
+    /// encodes the arguments into `size` bytes, which `site.print` decodes.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         detail::RecordHead head;
@@ -110,7 +110,7 @@ private:
 
     async_logger(const async_logger& other, std::string name);
 
-    /// Connects the logger to its back end; called last in each constructor.
+    /// Connects the logger to the back end. Each constructor calls join() last.
     void join(const std::weak_ptr<backend>& by);
 
     template <class Write>
@@ -127,7 +127,7 @@ private:
     }
 
     /// Posts a record that has fields or requests a flush. A flush request also sets hasFields, so
-    /// that post() needs only one test.
+    /// that post() tests one flag.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
                                                  Write& write) {
@@ -159,8 +159,8 @@ private:
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// Returns the back end's copy of this logger. The first log call after a change of the sinks
-    /// makes a new copy. If the back end has its own clock, also sets the time of `head`.
+    /// Returns the back end's copy of this logger. The first log call after a change of sinks_
+    /// makes a new copy. If backend_options::clock is set, handle() also sets the time of `head`.
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
         if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {  // E1 renew
@@ -169,10 +169,10 @@ private:
         return handle_;
     }
 
-    /// Renews the handle. If the back end has its own clock, each log call calls refresh().
+    /// Renews handle_, if needed. If backend_options::clock is set, each log call calls refresh().
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
-    /// A hash of the list of sinks. The hash is odd, because the addresses of sinks are even.
+    /// A hash of the addresses in sinks_. The hash is odd, because the addresses are even.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -185,7 +185,7 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    /// sinksKey() of handle_; minus 1 for a back end with its own clock, so that it never matches.
+    /// sinksKey() of handle_; 1 less with backend_options::clock, so that each handle() refreshes.
     std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };
@@ -243,7 +243,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // The first and the last line of a backtrace. spdlog writes all its lines in one call.
+    // The first and last line of a backtrace. spdlog writes all lines of a backtrace in one call.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());
@@ -268,7 +268,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
             std::memcpy(to, &message.source, sizeof message.source);
             to += sizeof message.source;
         }
-        if (message.payload.size() != 0) {  // the payload's address may be null
+        if (message.payload.size() != 0) {  // an empty payload's address may be null
             std::memcpy(to, message.payload.data(), message.payload.size());
         }
     });

@@ -30,18 +30,18 @@ namespace detail {
 
 enum class PieceKind : unsigned char {
     text,          ///< the same in each line
-    second,        ///< the same in each line of a second
+    second,        ///< the same in all lines of one second
     milliseconds,  ///< three digits
     microseconds,  ///< six digits
     nanoseconds,   ///< nine digits
     name,          ///< the name of the logger
-    namePart,      ///< the name in brackets and a space; nothing if the name is empty
-    level,         ///< the same in each line of a level; also the colour flags
+    namePart,      ///< the name in brackets and a space, unless the name is empty
+    level,         ///< the same in all lines of one level, or a colour flag
     thread,        ///< the thread number
     payload,       ///< the message itself
-    sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
-    contextPart,   ///< the thread's mdc in brackets and a space; nothing if it is empty
-    other,         ///< spdlog writes it again for each line
+    sourcePart,    ///< file and line in brackets and a space, if they are known
+    contextPart,   ///< the thread's mdc in brackets and a space, unless the mdc is empty
+    other,         ///< formatted by spdlog for each line
 };
 
 inline PieceKind kindOf(std::string_view source) noexcept {
@@ -49,7 +49,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr PieceKind plainKinds[] = {
         PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
         PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
-    // The flag `z` is missing, because spdlog rereads the time zone every ten seconds.
+    // Flag `z` is not a secondFlag, because spdlog rereads the time zone every ten seconds.
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
     const char flag = source.back();
@@ -72,7 +72,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
 
 // ---- Writing a line into a buffer with enough space
 
-/// A text that is copied often and changes seldom, with its coloured range.
+/// A cached text with its coloured range, copied more often than changed.
 class KeptText {
 public:
     /// copyTo() writes at least this many bytes, because a copy of fixed size needs few stores.
@@ -89,7 +89,6 @@ public:
 
     std::size_t size() const noexcept { return size_; }
 
-    /// Returns the end of the copy.
     char* copyTo(char* to) const noexcept {
         std::memcpy(to, start_, slack);
         if (size_ > slack) {
@@ -120,7 +119,7 @@ inline constexpr auto digitPairs = [] {
     return pairs;
 }();
 
-/// Writes `value` with exactly `Digits` digits, and returns the end.
+/// Writes `value` with exactly `Digits` digits at `to`, and returns the end of the digits.
 template <unsigned Digits>
 char* putDigits(char* to, std::uint32_t value) noexcept {
     for (unsigned i = Digits; i >= 2; i -= 2) {
@@ -135,14 +134,14 @@ char* putDigits(char* to, std::uint32_t value) noexcept {
 
 // ---- The steps that write a line
 
-/// A part of a pattern that spdlog can write separately.
+/// A part of a pattern, with a spdlog formatter for this part only.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
     std::string pattern;
     bool beginsColor = false;
     bool endsColor = false;
-    std::vector<KeptText> texts;                        ///< one text, or one for each level
-    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< spdlog's formatter for this part
+    std::vector<KeptText> texts;                        ///< cached: one text, or one for each level
+    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< formats `pattern`
 };
 using PatternSteps = std::vector<PatternStep>;
 
@@ -178,8 +177,8 @@ inline void addFullPattern(PatternSteps& steps) {
     addPiece(steps, PieceKind::payload, "%v");
 }
 
-/// Returns the position of the flag that belongs to the `%` at `at`. The result is at least the
-/// pattern's size if the flag is missing. As in spdlog, `!` needs digits before it.
+/// Returns the index of the flag of the `%` at index `at`. If the pattern ends before the flag, the
+/// result is at least pattern.size(). As in spdlog, a `!` counts only after digits.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
@@ -215,15 +214,16 @@ inline PatternSteps stepsOf(std::string_view pattern) {
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
 /// The formatter caches texts that change at most once a second, and copies digits and names
-/// directly. spdlog formats the cached texts and rare flags. Custom flags need spdlog's formatter.
+/// directly. spdlog formats cached texts and rare flags. Custom flags need spdlog's
+/// pattern_formatter.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///
 /// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, plus the message's copy. The
-/// formatter allocates in its constructor, when the second changes, and if `to` lacks space.
+/// formatter allocates in its constructor, in each new second, and if `to` lacks space.
 class pattern_formatter final : public spdlog::formatter {
 public:
-    /// The arguments of spdlog::pattern_formatter.
+    /// Takes the arguments of spdlog::pattern_formatter.
     explicit pattern_formatter(
         std::string pattern = "%+",
         spdlog::pattern_time_type timeType = spdlog::pattern_time_type::local,
@@ -246,7 +246,7 @@ public:
         }
         const std::size_t room =
             room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
-        // Nanoseconds within the second; unused before the epoch.
+        // Nanoseconds since second_, which no step uses for times before the epoch.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const Step& step : steps_) {
@@ -272,7 +272,7 @@ private:
     static constexpr std::uint64_t perSecond = 1'000'000'000;
     static constexpr Nanoseconds noSecond = std::numeric_limits<Nanoseconds>::min();
 
-    /// Returns the difference, or a large number if `time` is before `begin`.
+    /// Returns `time - begin`, or a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
@@ -309,7 +309,7 @@ private:
         return {{text.data(), text.size()}, message.color_range_start, message.color_range_end};
     }
 
-    // Times before the epoch have no cached second, because division rounds them up.
+    // Times before the epoch have no cached second, because division rounds negative times up.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (Step& step : steps_) {
@@ -321,7 +321,6 @@ private:
         second_ = time < 0 ? noSecond : time / second * second;
     }
 
-    /// Computes room_, names_ and payloads_.
     void countRoom() {
         constexpr std::size_t mostDigits = std::numeric_limits<std::size_t>::digits10 + 1;
         constexpr std::size_t brackets = 3;
@@ -338,8 +337,8 @@ private:
         }
     }
 
-    /// Writes the piece at `at` and returns its end, or null if spdlog must write it. `fraction`:
-    /// nanoseconds of the second.
+    /// Writes the step's text at `at` and returns the end of the text, or null if spdlog must write
+    /// the step. `fraction` is the time since second_ in nanoseconds.
     SLUICE_ALWAYS_INLINE char* write(const Step& step, const spdlog::details::log_msg& message,
                                      std::uint32_t fraction, const spdlog::memory_buf_t& to,
                                      char* at) const {
@@ -374,7 +373,7 @@ private:
         return nullptr;
     }
 
-    /// Returns true unless the time is before the epoch, so that `fraction` is valid.
+    /// Returns false for records before the epoch, for which `fraction` is not valid.
     bool isInSecond() const noexcept { return second_ != noSecond; }
 
     static char* copyOfLevel(const Step& step, const spdlog::details::log_msg& message,
@@ -401,10 +400,10 @@ private:
     const spdlog::pattern_time_type timeType_;
     const std::string eol_;
     detail::PatternSteps steps_;
-    Nanoseconds second_ = noSecond;  ///< the second whose texts are cached, since the epoch
-    std::size_t room_ = 0;           ///< bytes of a line without its logger names and payloads
-    std::size_t names_ = 0;          ///< logger names in the pattern
-    std::size_t payloads_ = 0;       ///< payloads in the pattern
+    Nanoseconds second_ = noSecond;  ///< the cached second's begin, since the epoch
+    std::size_t room_ = 0;           ///< most bytes of a line without logger names and payloads
+    std::size_t names_ = 0;          ///< number of logger names in the pattern
+    std::size_t payloads_ = 0;       ///< number of payloads in the pattern
 };
 
 }  // namespace sluice::log

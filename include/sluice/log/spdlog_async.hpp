@@ -9,7 +9,7 @@
 ///     auto log = spdlog::basic_logger_mt<spdlog::async_factory>("name", "file.log");
 ///
 /// No file of the program may also include <spdlog/async.h>, because the declarations conflict.
-/// `spdlog::details::thread_pool` remains spdlog's class; Sluice has sluice::log::backend.
+/// `spdlog::details::thread_pool` remains spdlog's class; Sluice's class is sluice::log::backend.
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/functions.hpp>

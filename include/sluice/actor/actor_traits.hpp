@@ -32,9 +32,9 @@ struct ObjectTraits {
     /// counts until the object's thread has processed the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
-    /// The maximum number of unhandled messages of a type; 0 means no limit. At this limit, posts
-    /// return `full`, whatever the overflow policy. Do not combine maxInFlight with `expiry` or
-    /// dropOldest.
+    /// The maximum number of unhandled messages of a type; 0 means no limit. At the limit, posts of
+    /// the type return `full`, whatever the overflow policy. Do not combine maxInFlight with
+    /// `expiry` or dropOldest.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 

@@ -135,9 +135,9 @@ private:
 ///     };
 ///
 /// Use a coroutine if a handler must wait for a reply, or for a free slot in another mailbox. A
-/// coroutine is a member function of an object whose traits set maxCoroutines. It must take its
-/// arguments by value. A handler starts a coroutine with run(). The coroutine continues on the
-/// object's thread, between two handlers.
+/// coroutine is a member function of an object whose traits set maxCoroutines. A coroutine must
+/// take its arguments by value. A handler starts a coroutine with run(). The coroutine continues on
+/// the object's thread, between two handlers.
 ///
 /// co_await `request<Reply>(question, timeout)` returns an Expected<Reply, RequestError>. co_await
 /// `awaitPost(message, timeout)` returns a SendResult; the traits of the receiving object must set

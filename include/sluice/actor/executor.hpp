@@ -24,7 +24,7 @@ struct ExecutorOptions {
     std::size_t maxMessages = 65536;
 };
 
-/// An object that an executor runs. An executor schedules each task at most once at a time.
+/// An object that an executor runs. A task is scheduled at most once at a time.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;

@@ -54,7 +54,7 @@ private:
     Number longest_;
 };
 
-/// Calls and counts the handlers of one object, and measures each call if Traits::handlerTimes.
+/// Calls, counts and, if Traits::handlerTimes is true, measures the handlers of one object.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

@@ -76,7 +76,7 @@ public:
         if (ready_.empty()) {
             return false;
         }
-        // No standard distribution is used, because standard libraries implement them differently.
+        // Uses no standard distribution, because its results differ between standard libraries.
         ExecutorTask* const task = std::exchange(
             ready_[static_cast<std::size_t>(random_() % ready_.size())], ready_.back());
         ready_.pop_back();

@@ -258,7 +258,7 @@ protected:
                                              std::memory_order_relaxed)) {  // value only
             return true;
         }
-        // Another thread has stopped the object during begin(), so no thread has posted.
+        // Another thread has stopped the object during begin(), so no thread has posted a message.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -704,7 +704,7 @@ private:
     }
 
     /// Sets the alarm to the planned restart or, if none is planned, to the earliest deadline.
-    /// Returns false if that time has already passed.
+    /// Returns false if the time of the alarm has already passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);

@@ -254,7 +254,7 @@ public:
             return OtherTimePoint::max();
         }
         if (isReady()) {
-            return now;  // the executor may already be destroyed
+            return now;  // without executor_, which may already be destroyed
         }
         const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
         return deadlineAfter(now, std::max(deadline_, here) - here);

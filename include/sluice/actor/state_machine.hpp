@@ -35,8 +35,8 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard: its row is used only if Function returns true. Function may be a member of the context,
-/// and takes no argument, the context, the message, or context and message.
+/// A guard of a row, which is used only if Function returns true. Function may be a member of the
+/// context, and takes no argument, the context, the message, or context and message.
 template <auto Function>
 struct If {};
 
@@ -53,12 +53,12 @@ struct On {};
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row that defers a message. The machine keeps the message until a state has no such row.
+/// A row that defers a message: the machine keeps the message until a state has no such row.
 template <class State, class Message>
 struct Defer {};
 
-/// The table of a machine. A message uses the first row of the current state that names its type
-/// and whose guard returns true, or if there is none, such a row of the state's parents.
+/// The table of a machine. A message uses the first row whose state, message type and guard match.
+/// If no row of the current state matches, the machine checks the rows of the state's parent.
 template <class... Rows>
 struct Transitions {};
 
@@ -520,8 +520,8 @@ struct MachineTraits {
 /// message.
 ///
 /// Errors: if a guard, an action, enter() or exit() throws, the machine stays in the innermost
-/// state that it has entered and not left. If it has left all states, it is stopped. A deferred
-/// message whose handling throws is dropped.
+/// state that it has entered and not left. A machine that has left all states is stopped. A
+/// deferred message whose handling throws is dropped.
 ///
 /// Performance: one table look-up per message, and no heap allocation.
 template <class Context, class First, class Table, class Traits = MachineTraits>
@@ -616,7 +616,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// The table has one function for each state, and a last one for a stopped machine.
+    /// Returns a function for each state, and a last function for a stopped machine.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -689,7 +689,7 @@ private:
         deferred_.stateChanged();
         leave<common, Current>();
         if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
-            last_[indexOf<Target>] = none;  // from inside Target, its history is not used
+            last_[indexOf<Target>] = none;  // so that begin<Target>() does not use the history
         }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();
@@ -729,7 +729,7 @@ private:
         }
     }
 
-    /// Enters the initial inner state of State, or the inner state left last if hasHistory.
+    /// Enters the initial inner state of State, or with hasHistory, the inner state left last.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {

@@ -40,7 +40,7 @@ public:
         friend IdleThreads;
         const ExecutorTask* task_;
         Park own_;
-        Park* park_ = nullptr;  ///< own_ or nextAlarm_; guarded by the pool's lock
+        Park* park_ = nullptr;  ///< sleeps on own_ or nextAlarm_; guarded by the pool's lock
         Waiter* next_ = nullptr;
     };
 
@@ -54,7 +54,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Returns the Park to notify of a new task: nextAlarm_ if only the timekeeper sleeps.
+    /// Returns the Park to notify of a task: nextAlarm_ if only the timekeeper sleeps, else work_.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -210,13 +210,13 @@ public:
         return task_.load(std::memory_order_relaxed) != nullptr;  // hint
     }
     void set(Task& task) noexcept { task_.store(&task, std::memory_order_release); }  // E2 next
-    /// Returns null if no task is set.
+    /// Removes and returns the next task, or null if no task is set.
     Task* take() noexcept {
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2 next
     }
 
-    /// Passes the next task to append() if the previous check() saw the same one. Returns true if a
-    /// next task is still set. Callers must hold the pool's lock.
+    /// Passes the next task to append() if the previous check() saw the same task. Returns true if
+    /// a next task is still set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);  // hint
@@ -240,7 +240,7 @@ private:
 template <class Platform>
 class NextTaskWatch {
 public:
-    /// Returns true if a worker that has called set() must also call begin().
+    /// Returns true if a worker that has called NextTask::set() must also call begin().
     [[nodiscard]] bool isMissing() const noexcept {
         Platform::Fence::light();                       // E3 watch
         return !isOn_.load(std::memory_order_relaxed);  // by E3
@@ -280,15 +280,15 @@ namespace sluice {
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
 ///
-/// Order: if a handler posts to an idle object, that object runs next on the handler's thread, at
-/// most 32 objects in a row. All other objects wait in one queue. If a handler runs for longer than
-/// a millisecond, an idle thread takes over the object that would run next. A free thread
+/// Order: if a handler posts to an idle object, that object runs next on the handler's thread, for
+/// at most 32 objects in a row. All other objects wait in one queue. If a handler runs for longer
+/// than a millisecond, an idle thread takes over the object that would run next. A free thread
 /// alternates between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
-/// must have ended before the destructor. Before a handler waits, it must call
-/// Executor::beforeWaitInHandler(). A thread whose handler waits for the end of another object of
-/// the pool may run that object.
+/// must have ended before the destructor. A handler must call Executor::beforeWaitInHandler()
+/// before it waits. A thread whose handler waits for the end of another object of the pool may run
+/// that object.
 ///
 /// Errors: as for ActiveObject::start() and BlockPool.
 ///
@@ -331,9 +331,9 @@ public:
         end();
     }
 
-    /// Waits until no object runs, has messages, or has a due timer. The caller then sees all
-    /// writes of the handlers. Does not wait for waiting coroutines or for objects that wait for a
-    /// restart. Returns false at the deadline. In a handler of the pool, asserts and returns false.
+    /// Waits until no object runs or has messages or due timers. If the result is true, the caller
+    /// sees all writes of the handlers. Does not wait for suspended coroutines or planned restarts.
+    /// Returns false at the deadline. In a handler of the pool, asserts and returns false.
     [[nodiscard]] bool waitUntilIdle(TimePoint deadline) {
         const bool isOwnHandler = current_ != nullptr && current_->pool == this;
         SLUICE_ASSERT(!isOwnHandler,
@@ -509,7 +509,7 @@ private:
         }
     }
 
-    /// Returns null when the pool ends.
+    /// Waits for the worker's next task. Returns null when the pool ends.
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
@@ -532,7 +532,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);    // value only
             },
             [&](const Guard& guard) {
-                // The woken thread runs one task, and wakes another thread if there are more.
+                // The woken thread runs one task, and wakes another thread for the next task.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {

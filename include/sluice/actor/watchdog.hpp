@@ -28,8 +28,8 @@ namespace sluice {
 /// holds a lock during the report.
 ///
 /// Errors: as for std::thread and setupError(). A handler is reported once, at most two intervals
-/// after `limit` has passed, even while the handler's thread is preempted. failedReports() counts
-/// the reports that threw.
+/// after `limit` has passed, even if the handler's thread is preempted. failedReports() counts the
+/// reports that threw.
 ///
 /// Performance: no cost for the watched objects. watch() and start() allocate.
 class Watchdog {

@@ -73,7 +73,7 @@ public:
         return true;
     }
 
-    /// Unlists a wait, whose waker is then not called. Returns false if the wait is not listed.
+    /// Removes a wait, so that its waker is not called. Returns false if the wait is not listed.
     bool remove(Wait& wait) noexcept {
         const Guard guard(lock_);
         const bool isListed = wait.isListed_;

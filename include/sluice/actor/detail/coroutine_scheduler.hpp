@@ -247,7 +247,7 @@ protected:
         return true;
     }
 
-    /// Resumes woken and due coroutines, then fires timers. Returns the sum of both.
+    /// Resumes woken and overdue coroutines, then fires timers. Returns the total number.
     template <class IsOver, class Receive>
     std::size_t fireTimers(IsOver isOver, const Receive& receive) {
         std::size_t count = 0;

@@ -198,7 +198,7 @@ private:
         return processors;
     }
 #if !defined(__GLIBC__)
-    /// musl has no thread attribute for a processor, so a new thread inherits its creator's.
+    /// musl has no attribute for the processor, so a new thread inherits its creator's processor.
     struct InheritedProcessor {
         explicit InheritedProcessor(const ThreadOptions& options) {
             (void)sched_getaffinity(0, sizeof before, &before);
@@ -334,7 +334,7 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The object's thread may sleep on changed(). Other threads wake it with notifyAll().
+    /// The object's thread may sleep on changed(); notifyAll() wakes that thread.
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:

@@ -47,14 +47,14 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The header of a record in a lane. The user's head and the payload, or the address of its
-/// LargePayload, follow it. Each part is aligned to 8 bytes.
+/// The header of a record in a lane. The user's head follows the RecordFrame, and the payload or
+/// the address of a LargePayload follows the head. All three are aligned to 8 bytes.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
     Stamp stamp;
     std::uint32_t payloadSize;       ///< 0 if large
-    std::uint32_t footprintAndFlag;  ///< size in bytes, a multiple of 8, plus the flag `large`
+    std::uint32_t footprintAndFlag;  ///< the record's bytes, a multiple of 8, plus the flag `large`
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlag & ~large; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlag & large) != 0; }
@@ -63,9 +63,9 @@ struct RecordFrame {
 /// The header of an allocated payload, for a record that is larger than a lane.
 struct alignas(8) LargePayload {
     std::size_t size;
-    LargePayload* next = nullptr;  ///< the next block that the back end will free
+    LargePayload* next = nullptr;  ///< next in the back end's list of payloads to free
 
-    /// Returns null if no memory is available.
+    /// Returns a payload of `size` bytes, or null if no memory is available.
     static LargePayload* make(std::size_t size) noexcept {
         if (size > static_cast<std::size_t>(-1) / 2) {
             return nullptr;
@@ -78,7 +78,7 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A record that is passed to emit(), valid until emitBefore() returns.
+/// A record that RecordQueue::emitBefore() passes to emit(). Valid until emitBefore() returns.
 template <class Head>
 struct Record {
     Stamp stamp;
@@ -145,7 +145,7 @@ struct LaneCounts {
     }
 };
 
-/// The high-water marks of one lane or of all lanes; written by the back end.
+/// The high-water marks of one lane or of all lanes. Only the back end writes them.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -183,8 +183,8 @@ private:
 /// The state of the eviction lock, which protects the oldest records of a lane.
 enum class EvictionState : unsigned char {
     free,
-    brief,   ///< the owner evicts records, or the back end copies some
-    inPlace  ///< the back end emits the records from the lane
+    brief,   ///< the owner evicts a few records, or the back end copies a few
+    inPlace  ///< the back end reads records directly from the lane; evictions fail
 };
 
 // ---- The lane
@@ -193,12 +193,12 @@ enum class EvictionState : unsigned char {
 /// stamps and publishes its record.
 ///
 /// Thread safety: only the owning thread may call the members under "Owner", and one thread at a
-/// time the members under "Back end". Any thread may call the others. A post to a lane with free
-/// space is wait-free. The eviction lock is held only while a few records are evicted or copied.
+/// time those under "Back end". Any thread may call those under "Any thread". A post to a lane with
+/// free space is wait-free. A thread holds the eviction lock only to evict or copy a few records.
 ///
-/// Capacity: exactly `messages` records and `bytes` bytes. The ring has at least twice as many
-/// bytes, because no record wraps. An empty lane restarts at the ring's beginning, so a thread that
-/// logs little touches little memory. The lane holds at most one record with a LargePayload.
+/// Capacity: exactly `messages` records and `bytes` bytes. The ring's size is at least 2 * `bytes`,
+/// because no record wraps. An empty lane restarts at the ring's beginning, so a thread that logs
+/// little touches little memory. The lane holds at most one record with a LargePayload.
 template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
@@ -224,7 +224,7 @@ public:
             lane->evictionLock_.store(EvictionState::free, std::memory_order_release);  // E4 evict
         }
     };
-    /// Holds the eviction lock; null if the back end reads records in place.
+    /// Holds the eviction lock. Null if the back end reads records directly from the lane.
     using EvictionGuard = std::unique_ptr<RecordLane, UnlockEviction>;
 
     ~RecordLane() { dropRecords(); }
@@ -235,7 +235,7 @@ public:
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 
-    /// Returns null if the lane is full.
+    /// Returns the place of a record with `footprint` bytes, or null if the lane is full.
     std::byte* reserve(std::size_t footprint) noexcept {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);         // own variable
         const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;  // own variable
@@ -252,8 +252,8 @@ public:
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps a filled record, publishes it, and returns the stamp. If the queue is closed, returns
-    /// endOfTime without publishing.
+    /// Stamps and publishes a filled record, and returns the stamp. If `closed` is true, returns
+    /// endOfTime without publishing the record.
     Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         const std::uint64_t word = word_.load(std::memory_order_relaxed);  // own variable
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);  // own variable
@@ -273,8 +273,8 @@ public:
     /// Call notePublishedLarge() after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until the new record fits. Returns false if evict(record) returns
-    /// false, or if the back end reads records in place.
+    /// Evicts the oldest records until a record of `size` fits. Returns false if evict(record)
+    /// returns false, or if the back end reads records directly from the lane.
     template <class Evict>
     bool evictFor(const RecordSize& size, Evict&& evict) noexcept {
         const EvictionGuard guard = lockEviction();
@@ -291,8 +291,8 @@ public:
         return mayEvict;
     }
 
-    /// Waits until half of the lane is free and fits() returns true, until `closed` is set, or
-    /// until the deadline. Waking the owner for each freed record would cost more than the record.
+    /// Waits until half of the lane is free and fits() returns true, or until `closed` is set, or
+    /// until the time `until`. A wake-up for each freed record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         const auto ready = [&]() noexcept {
@@ -321,12 +321,12 @@ public:
 
     // ---- Back end
 
-    /// Reads the word after all earlier loads of the caller, and before all later loads.
+    /// Reads published() << 1 | announced, after all earlier loads of the caller, before all later.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E1, E2, E6
     }
 
-    /// Waits for the eviction lock. Returns null if the back end reads records in place.
+    /// Waits for the eviction lock. Returns null if the back end reads records in the lane itself.
     EvictionGuard lockEviction() noexcept {
         BasicBackoff<Platform> backoff;
         EvictionState found = EvictionState::free;
@@ -368,7 +368,7 @@ public:
         releasedCount_.store(count, std::memory_order_release);  // E3 reuse
     }
 
-    /// Wakes the owner if half of the lane is free. The caller must not hold the eviction lock.
+    /// Wakes an owner in awaitRoom() if half of the lane is free. Requires a free eviction lock.
     void notifyOfRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -384,14 +384,14 @@ public:
 
     // ---- When no thread uses the lane
 
-    /// Empties the lane in a forked child; the parent writes the records, even an announced one. If
-    /// `isOthers` is true, the owner does not exist in the child.
+    /// Empties the lane in a forked child, because the parent writes all records, even an announced
+    /// record. `isOthers`: the owner does not exist in the child.
     void resetInChild(bool isOthers) noexcept {
         marks_.reset();
         left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // not shared yet
         withdraw();
         release(EvictionGuard(this), tail(), published());
-        tailLimit_ = 0;  // the next post must read the released position again
+        tailLimit_ = 0;  // makes the next post call reserveBeyond()
     }
 
     void freeRing() noexcept {
@@ -411,7 +411,7 @@ public:
         return word_.load(std::memory_order_relaxed) >> 1U;  // value only
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // All counts only grow, so reading the released counts first avoids negative differences.
+        // Released counts are read first: all counts only grow, so no difference is negative.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3 reuse
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3 reuse
         return {static_cast<std::size_t>(published() - count),
@@ -435,8 +435,8 @@ private:
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// Reads the released position and reserves space. Also runs once per `step` bytes while part
-    /// of the ring is unused, so that an empty lane can restart at the ring's beginning.
+    /// Reads the released position and reserves space. While part of the ring is unused, reserve()
+    /// calls reserveBeyond() every `step` bytes, so that an empty lane restarts at the beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -482,8 +482,8 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // Written by the owner with each record. Positions count bytes from the lane's creation.
-    alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published << 1 | announced
+    // The owner writes the next fields with each record. Positions count bytes since the creation.
+    alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published() << 1 | announced
     Atomic<std::uint64_t> tail_{0};                         ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< reserve() calls reserveBeyond() above this position
     std::uint64_t countLimit_ = 0;   ///< reserve() calls reserveBeyond() at this record count
@@ -495,18 +495,18 @@ private:
     const ThreadInfo info_;
     const std::uint64_t mask_;
     std::unique_ptr<std::byte[]> ring_;
-    Atomic<unsigned char> left_{0};  ///< whether the owner has ended
+    Atomic<unsigned char> left_{0};  ///< 1: the owner has ended
 
-    // Written by the back end in each batch, and read by the owner when the lane seems full.
+    // Written by the back end in each batch. The owner reads these fields when the lane is full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
-    // Rarely written, by the owner only.
+    // Only the owner writes the fields below, and rarely.
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
-    std::uint64_t used_ = 0;  ///< the highest ring offset in use so far
+    std::uint64_t used_ = 0;  ///< the highest ring offset of any record so far
     BasicPark<Platform, typename Traits::Parker> room_{{0, 0}};  ///< the owner waits here for space
 };
 

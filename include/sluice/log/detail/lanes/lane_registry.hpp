@@ -14,13 +14,13 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one queue. A thread owns one or two lanes from its first record until its end.
-/// Empty lanes of ended threads are freed. Threads without their own lane share one lane.
+/// The lanes of one queue. A thread owns one or two lanes from its first record until it ends.
+/// Empty lanes of ended threads are freed. Threads that own no lane use one shared lane.
 ///
 /// Thread safety: one thread at a time may call the members under "Back end"; any thread may call
-/// the others. A spin lock guards the list; its holder neither runs user code nor allocates memory.
+/// the others. A spin lock guards the list of lanes. No user code and no allocation runs under it.
 ///
-/// Lifetime: the queue and the lanes' owners share the registry, and the last of them frees it.
+/// Lifetime: the queue and the threads that own lanes share the registry. The last one frees it.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -38,12 +38,12 @@ public:
             : RecordLane(limits, info), registry(itsRegistry) {}
 
         LaneRegistry& registry;
-        Slot* second = nullptr;  ///< the thread's second lane, if it has one
+        Slot* second = nullptr;  ///< the second lane of the thread that owns this lane, or null
         bool isSecond = false;
         Slot* next = nullptr;
         Slot* previous = nullptr;
-        bool isKnown = false;  ///< visitNew() has visited it; guarded by lock_
-        LaneCounts former;     ///< counts from the parent process; guarded by lock_
+        bool isKnown = false;  ///< visitNew() has visited this lane; guarded by lock_
+        LaneCounts former;     ///< counts of the parent before fork(); guarded by lock_
     };
 
     struct UnlockShared {
@@ -51,7 +51,7 @@ public:
             registry->sharedHolder_.store(nullptr, std::memory_order_release);  // E8 shared
         }
     };
-    using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;  ///< holds the shared lane
+    using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;  ///< locks the shared lane
     using Threads = ThreadSlots<LaneRegistry>;
 
     explicit LaneRegistry(const LaneLimits& limits)
@@ -85,11 +85,11 @@ public:
         registry.dropUser();
     }
 
-    /// Returns the calling thread's second lane. The first call creates the lane, and may throw.
+    /// Returns the second lane of the calling thread. The first call creates it, and may throw.
     Slot& secondOf(Slot& first) {
         if (first.second == nullptr) {
             auto made = std::make_unique<Slot>(*this, limits_, first.info());
-            if (first.second == nullptr) {  // operator new may have logged and added the lane
+            if (first.second == nullptr) {  // operator new may log and thereby add the lane
                 made->isSecond = true;
                 first.second = made.release();
                 add(*first.second);
@@ -120,7 +120,7 @@ public:
         }
     }
 
-    /// Counts a record that found the shared lane full, or could not lock it.
+    /// Counts a record that was rejected because the shared lane was full or could not be locked.
     void countSharedRejected() noexcept { sharedRejected_.fetch_add(1, std::memory_order_relaxed); }
 
     // ---- Back end
@@ -128,8 +128,8 @@ public:
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);  // E1 announce
     }
-    /// Calls visit(Slot&), under the lock, for each lane added since the last call. Returns the
-    /// version of the list that includes these lanes.
+    /// Calls visit(Slot&), under the registry's lock, for each lane added since the last call of
+    /// visitNew(). Returns the version() of the list that includes the visited lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
         const Guard guard(lock_);
@@ -140,7 +140,7 @@ public:
         return version();
     }
 
-    /// The number of lanes whose owner has ended.
+    /// The number of lanes in the list whose owner has ended.
     [[nodiscard]] std::size_t leavers() const noexcept {
         return leavers_.load(std::memory_order_relaxed);  // hint
     }
@@ -162,7 +162,7 @@ public:
 
     // ---- Any thread
 
-    /// Calls visit(Slot&) for each lane, under the lock.
+    /// Calls visit(Slot&) for each lane, under the registry's lock.
     template <class Visit>
     void forEach(Visit visit) {
         const Guard guard(lock_);
@@ -171,8 +171,8 @@ public:
         }
     }
 
-    /// Returns the sum over all lanes, including freed ones. Calls visit(slot, counts), under the
-    /// lock, for each present lane.
+    /// Returns the sum of the counts of all lanes, including freed lanes. Calls visit(slot, counts)
+    /// for each lane that still exists, under the registry's lock.
     template <class Visit>
     LaneCounts counts(Visit visit) {
         const Guard guard(lock_);
@@ -186,7 +186,7 @@ public:
         return sum;
     }
 
-    /// The number of lanes that threads own.
+    /// The number of lanes that threads own, without the shared lane.
     [[nodiscard]] std::size_t laneCount() noexcept {
         const Guard guard(lock_);
         return size_ - 1;
@@ -197,7 +197,7 @@ public:
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept { lock_.unlock(); }
 
-    /// Call resetInChild() in a forked child, while the list is locked.
+    /// Empties all lanes in a forked child. Call resetInChild() between lock() and unlock().
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;
@@ -244,13 +244,13 @@ private:
     }
 
     const LaneLimits limits_;           ///< limits of each lane
-    Atomic<std::uint64_t> version_{0};  ///< written with lock_
+    Atomic<std::uint64_t> version_{0};  ///< written under lock_
 
-    alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the fields below
+    alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the list, size_ and gone_
     Slot* first_ = nullptr;                              ///< the newest lane of the list
     std::size_t size_ = 0;                               ///< lanes in the list
-    LaneCounts gone_;                 ///< counts of lanes that have left the list
-    Atomic<std::size_t> leavers_{0};  ///< lanes of `first_` whose owners have ended
+    LaneCounts gone_;                                    ///< sum of the counts of all freed lanes
+    Atomic<std::size_t> leavers_{0};  ///< lanes in the list whose owners have ended
 
     /// Threads::mark() of the thread that has locked the shared lane, or null.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};

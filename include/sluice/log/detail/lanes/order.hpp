@@ -16,11 +16,11 @@
 
 namespace sluice::log::detail {
 
-/// The back end's cursor in one lane, for one thread at a time.
+/// The back end's read cursor in one lane, for one thread at a time.
 ///
 /// poll() returns a lower bound of the stamps that the lane will publish later (proof:
-/// docs/algorithms/ordered-log.md). open() makes records ready, and close() frees their space. If
-/// the owner may evict records, open() copies them and frees their space immediately.
+/// docs/algorithms/ordered-log.md). open() makes records ready, and close() frees the space of the
+/// records. If the lane's owner may evict records, open() copies them and frees their space.
 template <class Traits>
 class LaneReader {
     using RecordLane = detail::RecordLane<Traits>;
@@ -57,9 +57,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes the records with stamps below `limit` ready. Returns true if there is one; then call
-    /// close(). Set `copies` if the owner may evict records: open() then copies at most `max`
-    /// records, and may allocate.
+    /// Makes the records with stamps below `limit` ready. If at least one record is ready, returns
+    /// true, and the caller must call close(). Set `copies` if the owner may evict records. With
+    /// `copies`, open() copies at most `max` records, and may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -128,7 +128,7 @@ private:
         return isReady;
     }
 
-    /// Copies records with stamps below `limit` out of the lane, until `max` records are staged.
+    /// Copies records with stamps below `limit` to staged_, until staged_ holds `max` records.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
@@ -158,24 +158,24 @@ private:
     }
 
     RecordLane* lane_;
-    std::uint64_t word_ = 0;  ///< the lane's word at the last poll
+    std::uint64_t word_ = 0;  ///< the lane's word() at the last poll()
     Stamp bound_ = 0;         ///< result of the last poll()
     bool isStalled_ = false;
 
-    bool isInPlace_ = true;             ///< true: reads records in the lane; false: from copies
+    bool isInPlace_ = true;             ///< true: reads records in the lane; false: in staged_
     const std::byte* front_ = nullptr;  ///< the next record
     std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
-    std::uint64_t readCount_ = 0;       ///< number of records before that position
+    std::uint64_t readCount_ = 0;       ///< number of records before readBytes_
 
     std::vector<std::byte> staged_;  ///< copies of records that the owner may evict
-    std::size_t stagedAt_ = 0;       ///< byte offset of the next copy
-    std::size_t stagedCount_ = 0;    ///< copies that have not been emitted
+    std::size_t stagedAt_ = 0;       ///< offset in staged_ of the next copy, in bytes
+    std::size_t stagedCount_ = 0;    ///< copies in staged_ that have not been emitted
 };
 
 /// Emits the records of all lanes in stamp order, on the back end's thread.
 ///
-/// Thread safety: one thread at a time; any thread may read the counts under "Any thread".
-/// Performance: poll() visits each lane, and allocates after lanes were added.
+/// Thread safety: one thread at a time, except that any thread may call marks().
+/// Performance: poll() visits each lane, and allocates if lanes were added since the last poll().
 template <class Head, class Traits>
 class RecordOrder {
     using Platform = typename Traits::Platform;
@@ -200,9 +200,9 @@ public:
         }
     }
 
-    /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
-    /// After the processor's counter has restarted, the watermark is endOfTime until all earlier
-    /// posts have ended.
+    /// Polls each lane. Returns the watermark: all records with smaller stamps can be emitted. If
+    /// the processor's counter restarts, the watermark is endOfTime until all posts that began
+    /// before the restart have ended.
     Stamp poll() {
         freeLeft();
         const Stamp now = Traits::Clock::nowThenLoad();
@@ -230,7 +230,7 @@ public:
     }
 
     /// Implements RecordQueue::emitBefore(). With `copies`, emits copies of the records, so that
-    /// posts can evict records during the call. The callbacks must not throw.
+    /// posts can evict records from the lanes during the call. emit() and finish() must not throw.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         limit = std::min(limit, watermark_);
@@ -262,7 +262,7 @@ public:
     /// sees no announced record, no further record will arrive.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
-    /// Returns true if a stalled post holds the watermark back.
+    /// Returns true if the last two polls saw the same unfinished post, which delays the watermark.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
     /// Returns true if a lane has changed or was added since the last poll.
@@ -303,7 +303,7 @@ private:
         if (registry_.version() == version_) {
             return;
         }
-        // Allocates memory here, because visitNew() runs its callback under a lock.
+        // Allocates before visitNew(), because visitNew() runs its callback under a spin lock.
         lanes_.reserve(2 * registry_.laneCount() + 8);
         version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
@@ -326,7 +326,7 @@ private:
     // ---- The merge
 
     void openLanes(Stamp limit, std::size_t max, bool copies) {
-        // Allocates memory first, because std::bad_alloc must not leave lanes open.
+        // Allocates before any lane is opened, because std::bad_alloc must not leave lanes open.
         merge_.clear();
         merge_.reserve(lanes_.size());
         open_.reserve(lanes_.size());
@@ -369,15 +369,15 @@ private:
     std::uint64_t version_ = 0;  ///< the registry's version at the last adoptNewLanes()
     Stamp before_ = 0;           ///< clock reading of the last poll
     Stamp watermark_ = 0;        ///< result of the last poll
-    bool hasRestarted_ = false;  ///< the clock restarted, and an older post may be unfinished
+    bool hasRestarted_ = false;  ///< the clock restarted; a post from before may be unfinished
     bool anyAnnounced_ = false;  ///< see anyAnnounced()
     bool anyStalled_ = false;    ///< see isStalled()
     Marks marks_;
 
-    /// A min-heap of the readers with ready records, keyed by the next record's stamp.
+    /// A min-heap of the readers with ready records. The key is the stamp of the next record.
     std::vector<std::pair<Stamp, Reader*>> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
-    LargePayload* used_ = nullptr;  ///< large payloads of emitted records
+    LargePayload* used_ = nullptr;  ///< list of payloads that closeLanes() will free
 };
 
 }  // namespace sluice::log::detail

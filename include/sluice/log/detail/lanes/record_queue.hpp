@@ -31,34 +31,35 @@ struct RecordQueueOptions {
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
     std::size_t laneMessages = 8192;  ///< most records in one thread's lane: 1 to 2^30
-    std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, including headers
-    /// A post with Overflow::block calls pollHere() if the lane is full. pollHere() empties the
-    /// lanes, or returns false if another thread empties them. Must not throw.
+    std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with record headers
+    /// A post with Overflow::block calls pollHere() if its lane is full. pollHere() empties all
+    /// lanes, or returns false if only another thread may empty them. pollHere() must not throw.
     std::function<bool()> pollHere;
 };
 
 struct RecordQueueTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using FullFence = PortableFence;  ///< heavy() pairs with heavy() on another thread
+    using FullFence = PortableFence;  ///< heavy() is a full fence; both threads call heavy()
     using Parker = DefaultParker;
-    using Lock = SpinLock;  ///< guards the list of lanes
+    using Lock = SpinLock;  ///< guards the registry's list of lanes
 };
 
-/// Returns true if the record uses the thread's second lane, which has its own space. Overload this
-/// function for a head that has levels.
+/// Returns true if records with this head use a second lane of the thread, with its own space.
+/// Overload takesSecondLane() for a Head type that has levels.
 template <class Head>
 constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Returns true if a later record may evict this record. Overload evict() for heads with a policy.
+/// Returns true if posts may evict the record. Overload evict() for a Head with drop policies.
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
 }
 
-/// A multi-producer queue of log records that emits them in stamp order.
+/// A multi-producer queue of log records. A post writes a head, a stamp and a payload into the
+/// thread's lane, which is a byte ring. The back end emits the records in stamp order.
 ///
 ///     RecordQueue<Head> queue;
 ///     queue.post(head, size, Overflow::block, [&](std::byte* to) noexcept { fill(to); });
@@ -66,15 +67,14 @@ bool evict(const Head& /*head*/) noexcept {
 ///     const Stamp limit = queue.poll();
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { ... });
 ///
-/// Order: if post A returns before post B begins, on any threads, A's record is emitted first.
+/// Order: if post A returns before post B begins on any thread, A's record is emitted first.
 ///
 /// Thread safety: any thread may call the members under "Producers" and "Any thread", even in
 /// callbacks and in destructors of thread-local and static objects. One thread at a time may call
 /// the members under "Back end", but not in a callback. Signal handlers must not post. A post is
-/// wait-free while the thread's lane has space. A thread preempted during a post delays all later
-/// records.
+/// wait-free while its lane has space. A thread preempted during a post delays all later records.
 ///
-/// Performance: allocates for a thread's first post, and for records larger than a lane. Pause some
+/// Performance: a thread's first post and each record larger than a lane allocate. Pause some
 /// microseconds between polls, because each poll takes cache lines from the posting threads.
 template <class Head, class Traits = RecordQueueTraits>
 class RecordQueue {
@@ -96,10 +96,10 @@ public:
     /// `noMemory`: the memory for a large record could not be allocated.
     enum class PostAttempt : unsigned char { ok, full, noMemory, closed };
 
-    /// The smallest lane holds one record with a large payload.
+    /// The size of the smallest lane, which holds one record with a LargePayload.
     static constexpr std::size_t leastBytes = Order::payloadAt + roundUpTo8(sizeof(LargePayload*));
 
-    /// Requires laneBytes >= leastBytes; the caller checks the options.
+    /// Requires options.laneBytes >= leastBytes. The constructor does not check the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
         : registry_(*new Registry(
               {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)})),
@@ -108,7 +108,7 @@ public:
         order_.emplace(registry_);
     }
 
-    /// Drops all records. No call may be running, but posting threads may outlive the queue.
+    /// Drops all records. No member call may be running. Threads that posted may outlive the queue.
     ~RecordQueue() {
         order_.reset();
         registry_.abandon();
@@ -117,8 +117,8 @@ public:
     // ---- Producers
 
     /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes; `to` is a multiple of 8.
-    /// write() must not throw, but may post. Rejected records are counted. The back end must not
-    /// post with Overflow::block.
+    /// write() must not throw, but may post. rejected() counts the rejected records. The back end
+    /// must not post with Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         Slot* const lane = Threads::findFirst(&registry_, hash_);
@@ -144,7 +144,7 @@ public:
     }
 
     static RecordSize sizeIn(const RecordLane& lane, std::size_t bytes) noexcept {
-        // The sum does not overflow, because no object is that large.
+        // The sum cannot overflow, because `bytes` is the size of an object in memory.
         const std::size_t footprint = Order::payloadAt + roundUpTo8(bytes);
         if (SLUICE_UNLIKELY(footprint > lane.limits().bytes)) {
             return {leastBytes, true};
@@ -154,7 +154,7 @@ public:
 
     // ---- Back end
 
-    /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
+    /// Polls each lane. Returns the watermark: all records with smaller stamps can be emitted.
     Stamp poll() {
         const Role role(role_, oneBackEnd);
         const bool wasClosed = closed_.load(std::memory_order_relaxed);  // by E6
@@ -169,8 +169,8 @@ public:
     };
 
     /// Calls emit(const Record&), oldest first, for up to `max` records with stamps below both
-    /// `limit` and the watermark. Then calls finish(), frees the records' space, and returns their
-    /// number. The callbacks must not throw.
+    /// `limit` and the watermark. After the last record, calls finish() and frees the space of the
+    /// emitted records. Returns the number of emitted records. emit() and finish() must not throw.
     template <class Emit, class Finish = Ignore>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish = {}) {
         const Role role(role_, oneBackEnd);
@@ -178,9 +178,9 @@ public:
         return order_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Sleeps until a record can be emitted, until wake(), or until the deadline. Returns true if
-    /// there is work; may return early. If a stalled post holds the watermark back, sleeps only 200
-    /// microseconds, because the end of a stall causes no wake-up.
+    /// Sleeps until the lanes have records, until wake(), or until the time `until`. May return
+    /// early. Returns true if the back end should poll. While a preempted post holds the watermark
+    /// back, sleeps only 200 microseconds, because the end of that post may cause no wake-up.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
@@ -188,19 +188,19 @@ public:
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else if (!hasWork() && Platform::Clock::now() < until) {
             letPostsWake(true);     // E7 sleep
-            bool hasSlept = false;  // returns after one sleep, so that the caller polls
+            bool hasSlept = false;  // ends the wait after one sleep, so that the caller polls
             const auto isOver = [&] { return hasWork() || std::exchange(hasSlept, true); };
             static_cast<void>(events_.waitUntil(isOver, until));  // E7 sleep
         }
         if (isWoken()) {
-            // An exchange, because a plain store could erase a wake() without acquiring its writes.
+            // An exchange: a plain store could erase a wake() without acquiring the waker's writes.
             woken_.exchange(0, std::memory_order_acquire);  // E9 wake
             return true;
         }
         return hasWork();
     }
 
-    /// Stops wake-ups until the next waitForWork(), so that posts need no full fence.
+    /// Until the next waitForWork(), posts neither wake the back end nor need a full fence.
     void expectNoWake() noexcept {
         const Role role(role_, oneBackEnd);
         letPostsWake(false);
@@ -211,15 +211,15 @@ public:
 
     // ---- Any thread
 
-    /// Ends the running waitForWork(), or the next one.
+    /// Makes the running waitForWork() return, or the next call of waitForWork().
     void wake() noexcept {
-        // An exchange, because a plain store would end another wake()'s release sequence.
+        // An exchange, because a plain store would end the release sequence of another wake().
         woken_.exchange(1, std::memory_order_release);  // E9 wake
         events_.notifyAll();
     }
 
-    /// Returns a stamp that is later than all posts that have returned, and not later than any
-    /// future post.
+    /// Returns a stamp that is later than the stamp of each post that has returned, and not later
+    /// than the stamp of any future post.
     Stamp now() noexcept {
         const Stamp stamp = Clock::now();
         Clock::waitUntilPast(stamp);
@@ -232,7 +232,7 @@ public:
         copies_.store(true, std::memory_order_relaxed);  // value only
     }
 
-    /// Cancels the calling thread's unfinished post when a signal handler calls exit().
+    /// Cancels the calling thread's post if a signal handler interrupted the post and calls exit().
     void withdrawOwnPost() noexcept {
         if (Slot* const own = Threads::find(&registry_, hash_)) {
             own->withdraw();
@@ -250,8 +250,8 @@ public:
     }
     [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
 
-    /// Returns the sums over all lanes. Calls visit(thread_statistics&) for each lane, under a
-    /// lock.
+    /// Returns the sums over all lanes. Calls visit(thread_statistics&) for each lane that a thread
+    /// owns, under the registry's lock.
     template <class Visit = Ignore>
     [[nodiscard]] backend_statistics statistics(Visit visit = {}) const {
         backend_statistics sum;
@@ -269,7 +269,7 @@ public:
         return sum;
     }
 
-    /// Counts since the last reset, exact even while threads post. statistics() ignores resets.
+    /// Exact even while threads post. Counts since resetDropped(), which statistics() ignores.
     [[nodiscard]] std::uint64_t dropped() const {
         return sinceReset(droppedBefore_, &LaneCounts::dropped);
     }
@@ -291,7 +291,7 @@ public:
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }
 
-    /// Empties the queue and resets all counts, because the parent emits the earlier records.
+    /// Empties the queue and resets all counts in a forked child. The parent emits the records.
     void resetInChild() {
         order_.emplace(registry_);
         droppedBefore_.store(0, std::memory_order_relaxed);   // not shared yet
@@ -310,7 +310,7 @@ private:
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// Uses full fences in both posts and sleeps, because sleeps may be as frequent as posts.
+    /// Replaces light() by a full fence, because the back end may sleep as often as threads post.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -347,7 +347,7 @@ private:
 
     PostAttempt publish(RecordLane& lane, std::byte* record) noexcept {
         const Stamp stamp = lane.publish(record, closed_);
-        notifyBackEnd();  // also after close(): the back end may wait for the announced record
+        notifyBackEnd();  // even if closed: the back end may wait for the end of this post
         if (SLUICE_UNLIKELY(stamp == endOfTime)) {
             return PostAttempt::closed;
         }
@@ -355,7 +355,7 @@ private:
         return PostAttempt::ok;
     }
 
-    /// Wakes a sleeping back end. Out of line, to keep the inlined log call short.
+    /// Wakes a sleeping back end. Not inlined, to keep the code of a log call short.
     [[gnu::noinline]] void notifyBackEnd() noexcept {
         Platform::Fence::light();                          // E7 sleep
         if (postsWake_.load(std::memory_order_relaxed)) {  // by E7
@@ -382,7 +382,7 @@ private:
         return SendResult::full;
     }
 
-    /// Returns false if the record must be rejected.
+    /// Makes or awaits space in the lane. Returns false if the record must be rejected.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (policy == Overflow::reject || isClosed()) {
             return false;
@@ -403,7 +403,7 @@ private:
     }
     static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
-    /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
+    /// Returns false, except on a manual back end's polling thread, which empties the lanes.
     bool hasPolled() { return pollHere_ && pollHere_(); }
 
     template <class Write>
@@ -435,11 +435,11 @@ private:
         return attempt;
     }
 
-    /// Posts if the record needs a second lane, or if the thread's lane is missing or in use.
+    /// Posts if the record needs a second lane, if the thread has no lane, or inside another post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
-        // The lane is null if the calling thread is ending or memory is exhausted.
+        // `lane` is null if the calling thread is ending or memory is exhausted.
         Slot* const lane = sluice::detail::resultOrDefault([&] {
             Slot* const own =
                 Threads::findOr(&registry_, hash_, [&] { return Threads::add(registry_); });
@@ -451,7 +451,7 @@ private:
         return postToShared(head, bytes, policy, write);
     }
 
-    /// Uses one shared lane for all levels, because two locks could deadlock two threads.
+    /// All levels use the same shared lane, because the locks of two lanes could deadlock threads.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_.shared();
@@ -506,7 +506,7 @@ private:
     [[nodiscard]] LaneCounts totals() const { return registry_.counts(Ignore()); }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // The totals only grow, so loading `before` first avoids a negative difference.
+        // `before` is loaded first: the totals only grow, so the difference cannot be negative.
         const std::uint64_t start = before.load(std::memory_order_acquire);  // E10 reset
         return totals().*count - start;
     }
@@ -519,30 +519,30 @@ private:
         counts.copyTo(lane);
         slot.marks().copyTo(lane);
         lane.thread_id = slot.info().threadId;
-        lane.thread_name = slot.info().threadName;  // short, so the string does not allocate
+        lane.thread_name = slot.info().threadName;  // at most 15 characters: no allocation
         const Occupancy occupancy = slot.occupancy();
         lane.messages = occupancy.messages;
         lane.bytes = occupancy.bytes;
         return lane;
     }
 
-    // Read by each post, but rarely written.
+    // Each post reads the fields below, which are rarely written.
     Registry& registry_;
-    const std::size_t hash_;  ///< the registry's hash for ThreadSlots
+    const std::size_t hash_;  ///< Threads::hash() of the registry
     const std::function<bool()> pollHere_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end
-    // The back end sleeps here without spinning, because it polls the lanes itself.
+    // Parks the back end without spins ({0, 0}), because the back end polls before it sleeps.
     BasicPark<SleepPlatform, typename Traits::Parker> events_{{0, 0}};
     Atomic<bool> copies_{false};  ///< set by expectEviction()
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};
 
-    // Written by the back end.
+    // Only the back end writes the fields below, except woken_.
     alignas(cacheLineSize) std::optional<Order> order_;
-    Atomic<unsigned char> woken_{0};  ///< whether wake() was called since the last wait
+    Atomic<unsigned char> woken_{0};  ///< 1 after wake(), until waitForWork() returns
     RoleCheck<Platform> role_;
-    bool isSettled_ = false;  ///< the queue is closed and a poll has seen the last record
+    bool isSettled_ = false;  ///< true after the queue is closed and a poll saw the last record
 };
 
 }  // namespace sluice::log::detail

@@ -26,18 +26,18 @@ using Stamp = std::uint64_t;
 /// A stamp later than every record's stamp.
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
-/// The monotonic clock that orders the records of all threads. It reads the processor's counter if
-/// the kernel's clock uses the counter, otherwise CLOCK_MONOTONIC. The first use selects the source
-/// for the whole process.
+/// The monotonic clock that orders the records of all threads. StampClock reads the processor's
+/// counter if the kernel keeps time by that counter, and CLOCK_MONOTONIC if not. The first use
+/// selects the source for the whole process.
 ///
-/// C++ does not order clock readings with memory accesses, so each function states its order.
-/// docs/algorithms/ordered-log.md explains these orders.
+/// C++ does not order clock readings and memory accesses, so each function states the order of its
+/// reading. Proof: docs/algorithms/ordered-log.md.
 ///
-/// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
-/// with CLOCK_MONOTONIC, and 5 to 8 ns more for announceThenNow().
+/// Thread safety: any thread may call any member. Performance: the counter is read in 10 to 15 ns,
+/// CLOCK_MONOTONIC in 25 ns; announceThenNow() takes 5 to 8 ns more.
 class StampClock {
 public:
-    /// Makes `value` visible to all threads in `word`, and then reads the clock.
+    /// Stores `value` in `word`, visible to all threads, and then reads the clock.
     template <class Word>
     static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
@@ -60,8 +60,8 @@ public:
         return ticks;
     }
 
-    /// Waits until any later now() returns more than `stamp`. Returns immediately if the clock is
-    /// the x86-64 counter, which ticks faster than threads can communicate.
+    /// Waits until any later now() returns more than `stamp`. Does not wait if the clock reads the
+    /// x86-64 counter, which ticks faster than threads can communicate.
     static void waitUntilPast(Stamp stamp) noexcept {
         if (SLUICE_UNLIKELY(!usesCounter() || !counterIsFast)) {
             while (now() <= stamp) {
@@ -69,7 +69,7 @@ public:
         }
     }
 
-    /// Returns true if the clock reads the processor's counter. The first call decides.
+    /// Returns true if the clock reads the processor's counter. The first call selects the source.
     static bool usesCounter() noexcept {
         const Source source = shared_.source.load(std::memory_order_relaxed);  // value only
         return SLUICE_LIKELY(source == Source::counter) ||
@@ -115,7 +115,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // Makes a load depend on the reading, so that the caller's fence also orders the reading.
+        // A load depends on the counter's value, so the caller's fence also orders the reading.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -146,7 +146,7 @@ private:
         return source == Source::counter;
     }
 
-    /// Returns true if the kernel keeps time by the counter, which requires that all cores agree.
+    /// Returns true if the kernel keeps time by the counter, because all cores' counters agree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;
@@ -166,12 +166,12 @@ private:
 #endif
     }
 
-    // Alone on its cache lines, because each log call reads the source.
+    // `source` is alone on its cache lines, because each log call reads `source`.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Source> source;
     };
 
-    // Initialised at compile time, so that static objects may log in their constructors.
+    // shared_ is initialised at compile time, so that constructors of static objects may log.
     inline static Shared shared_{{Source::undecided}};
 };
 

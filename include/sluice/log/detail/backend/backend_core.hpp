@@ -31,10 +31,10 @@ namespace sluice::log::detail {
 
 /// Computes the worker's pause between two batches, according to `pacing_policy`.
 ///
-/// With `park`, the worker sleeps until a log call wakes it. At a high rate of records, the worker
-/// takes naps instead, because waking the worker for each record would cost more than the record.
-/// The rate is high while the records exceed one per `flowGap` by more than `flowStart`. Linux
-/// prolongs each nap by 50 microseconds.
+/// With pacing_policy::park, the worker sleeps until a log call wakes it. At a high record rate,
+/// the worker takes naps, because a wake-up for each record would cost more than the record. The
+/// rate is high while the records exceed one per `flowGap` by more than `flowStart`. Linux makes
+/// each nap 50 microseconds longer.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -45,14 +45,14 @@ public:
 
     static constexpr Rest flowGap = std::chrono::microseconds(50);
     static constexpr std::uint64_t flowStart = 32;
-    /// After a batch of this size, the worker does not pause.
+    /// After a batch of this many records or more, the worker does not pause.
     static constexpr std::uint64_t large = 512;
     static constexpr Rest shortestNap = std::chrono::microseconds(15);
     static constexpr Rest longestNap = 32 * shortestNap;
 
     explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
 
-    /// Returns the pause after a batch that began at `now`.
+    /// Returns the pause after a batch that began at `now` and wrote `delivered` records.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
         if (policy_ == pacing_policy::spin) {
             return none;
@@ -76,7 +76,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// The last batch's time plus `flowGap` for each surplus record.
+    /// The time at which all records so far would have arrived at a rate of one per `flowGap`.
     TimePoint flowUntil_{};
 };
 
@@ -91,7 +91,7 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
-        // Blocks signals, because exit() in the worker's signal handler would wait for the worker.
+        // Blocks signals in the new thread, because exit() in a handler would wait for the worker.
         const sluice::detail::BlockedSignals inherited;
 #if SLUICE_HAS_POSIX
         callersSignals_ = inherited.before();
@@ -134,7 +134,6 @@ public:
         return true;
     }
 
-    /// Detaches the thread.
     void giveUp() noexcept {
         if (thread_ != nullptr) {
             thread_->detach();
@@ -142,8 +141,8 @@ public:
         }
     }
 
-    /// Unblocks the signals that only a worker blocks. Call unblockSignals() in a forked child,
-    /// because a sink may start a program there.
+    /// On a worker, restores the signal mask of the thread that called start(). Call
+    /// unblockSignals() in a forked child, because a sink may have forked to start a program.
     static void unblockSignals() noexcept {
 #if SLUICE_HAS_POSIX
         if (current_ != nullptr) {
@@ -152,14 +151,14 @@ public:
 #endif
     }
 
-    /// Leaks the handle in a forked child, because destroying a joinable thread ends the program.
+    /// Leaks thread_ in a forked child, because destroying a joinable std::thread ends the program.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
 #if SLUICE_HAS_POSIX
     sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
-    /// The WorkerThread that runs the calling thread, or null.
+    /// The WorkerThread that started the calling thread, or null.
     inline static thread_local const WorkerThread* current_ = nullptr;
 
     inline static const spdlog::err_handler noHandler{};
@@ -173,8 +172,8 @@ private:
 ///     Frontend: log calls -> lanes; flushes and ends of loggers -> action list
 ///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
-/// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
-/// back end, or, after leave(), by each logging thread.
+/// A mutex ensures that one thread at a time writes a batch: the worker, the polling thread of a
+/// manual back end, or, after leave(), each logging thread.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -217,7 +216,7 @@ public:
         try {
             static_cast<void>(options_.flush_on_waits && flushAndWait(no_limit));
         } catch (const std::exception&) {
-            return;  // out of memory: the flush still follows, but without a wait
+            return;  // no memory to wait for the flush, which still follows
         }
     }
 
@@ -251,8 +250,8 @@ public:
         return writeCounted();
     }
 
-    /// Ends the worker after all records are written. Logging threads then write their own records.
-    /// On timeout, returns false, rejects later records, and lets the worker end later.
+    /// Ends the worker after all records are written. After leave(), each logging thread writes its
+    /// own records. On timeout, returns false, rejects new records, and lets the worker end later.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -265,8 +264,8 @@ public:
         return false;
     }
 
-    /// Implements backend::shutdown(). A manual back end writes the remaining records here. Inside
-    /// a batch, returns false, and close() must be called again.
+    /// Implements backend::shutdown(). For a manual back end, the caller writes the remaining
+    /// records. Inside a batch, returns false, and close() must be called again after the batch.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
         if (writer_.isAbandoned()) {
@@ -277,7 +276,7 @@ public:
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
         if (mode() == Mode::none) {
-            // Keeps later log calls of a forked child from starting a worker.
+            // In a forked child, prevents later log calls from starting a worker.
             const Guard guard = pauseWorker(Clock::time_point::max());
             if (mode() == Mode::none) {
                 setMode(Mode::closed);
@@ -290,7 +289,7 @@ public:
             finish();
         }
         if (isOver) {
-            actions_.close();  // a forked child may have no worker
+            actions_.close();  // in a forked child, no worker has closed the list
         } else {
             closeActions();
         }
@@ -298,7 +297,7 @@ public:
     }
 
     /// Writes all records at program exit, within `drain_timeout`. Cancels the calling thread's
-    /// interrupted post, and replaces the polling thread, which may have ended.
+    /// interrupted post. The caller becomes the polling thread, because the former may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -314,8 +313,8 @@ public:
         if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In Mode::caller and on a polling thread, the caller must write the records itself. It
-        // retries, because a post that is still running may delay other records.
+        // In Mode::caller and on a polling thread, the caller must write the records itself. The
+        // loop is needed, because an unfinished post may delay the records of later posts.
         while (mode() == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
@@ -356,8 +355,8 @@ private:
 
     // ---- Batches
 
-    /// Makes the worker pause between two chunks, and locks the batches. With `clean`, also waits
-    /// until the sinks are flushed. On timeout, returns a guard without a lock.
+    /// Makes the worker pause after its current chunk of records, and locks batches_. With `clean`,
+    /// also waits until the sinks are flushed. At the time `end`, returns a guard without a lock.
     Guard pauseWorker(Clock::time_point end, bool clean = false) {
         batches_.ask();
         queue_.wake();
@@ -377,7 +376,7 @@ private:
         const BatchScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);  // E3 rescue
         const Stamp reached = writer_.writeBatch(guard, writing, end);
-        // Relaxed: under the lock.
+        // Relaxed: `guard` holds the lock.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);  // E3 rescue
@@ -406,7 +405,7 @@ private:
 
     // ---- The worker
 
-    /// The worker's loop. After endWorker(), it ends when all earlier records are written.
+    /// The worker's loop. After endWorker(), work() returns when all earlier records are written.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -436,7 +435,7 @@ private:
         }
     }
 
-    /// Runs a hook inside a BatchScope, so that its log calls do not wait for their own thread.
+    /// Runs a hook inside a BatchScope, so that log calls in the hook do not wait for the worker.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const BatchScope scope(this);
@@ -447,7 +446,7 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);  // E2 leave
         queue_.wake();
-        // A wait in a batch could deadlock a sink with itself, or two sinks with each other.
+        // Inside a batch, does not wait: a sink could wait for itself, or two sinks for each other.
         const bool mayWait = !isInBatch();
         if (mayWait && worker_.join(atMost)) {
             return true;
@@ -460,8 +459,8 @@ private:
         return false;
     }
 
-    /// Called by the worker and by the thread that gave up the worker. Only the second call closes
-    /// the list, because the worker takes actions until its own call.
+    /// Called by the ending worker and by the thread that gave up waiting for the worker. Only the
+    /// second call closes actions_, because the worker runs actions until it calls closeActions().
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // orders the two calls
             actions_.close();
@@ -496,14 +495,14 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// Writes a batch if the calling thread is the polling thread, because the polling thread
-    /// cannot wait for itself. Otherwise returns false.
+    /// On the polling thread, writes a batch and returns true, because the polling thread cannot
+    /// wait for itself. On any other thread, returns false.
     bool makeRoom() noexcept {
         if (!isPollingThread()) {
             return false;
         }
         if (writeCounted() == 0) {
-            nap();  // a post that is still running may delay the records
+            nap();  // an unfinished post of another thread may delay the records
         }
         return true;
     }
@@ -531,7 +530,7 @@ private:
     }
     static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
-    // ---- Fork: only the parent writes the earlier records; the child begins without records.
+    // ---- Fork: only the parent writes records from before fork(); the child begins with none.
     // The forking thread calls no sink, because the thread may hold a lock that a sink takes. If a
     // sink forks, the child's only thread continues in that sink.
 
@@ -566,7 +565,7 @@ private:
         forkGuard_ = {};
     }
 
-    /// Ends the back end in the child if a thread of the parent may have been inside a sink.
+    /// Ends the child's back end, unless hold() kept all other threads out of the sinks (`isHeld`).
     void resetInChild(bool isHeld) noexcept {
         const bool hadWorker = worker_.isRunning();
         worker_.forget();
@@ -597,7 +596,7 @@ private:
         FormatterChange& kept = *change;
         std::unique_ptr<OrderedAction> action = std::move(change);
         if (actions_.push(action, [this]() noexcept { return queue_.now(); })) {
-            queue_.wake();  // without a worker, the next log call runs the action
+            queue_.wake();  // if there is no worker, the next log call runs the action
             return true;
         }
         formatter = std::move(kept.formatter);
@@ -616,7 +615,7 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // Rarely written.
+    // The fields below are rarely written.
     const backend_options options_;
     ActionList actions_;
     WorkerThread worker_;
@@ -626,7 +625,7 @@ private:
     std::atomic<bool> mayLeave_{false};           ///< endWorker() was called
     std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
-    // Written in each batch. batches_ guards writer_ and the back-end calls of queue_.
+    // Written in each batch. batches_ guards writer_ and the members of queue_ under "Back end".
     alignas(cacheLineSize) BatchLock batches_;
     BatchWriter writer_{batches_, queue_, loggers_, actions_, options_};
     std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ when the last full batch began

@@ -16,7 +16,7 @@
 
 namespace sluice::log::detail {
 
-/// Marks the thread as writing a batch, in which sinks, formatters, error handlers and hooks run.
+/// Marks the calling thread as inside a batch: sinks, formatters, error handlers or hooks may run.
 class BatchScope {
 public:
     explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }
@@ -24,14 +24,14 @@ public:
     BatchScope(const BatchScope&) = delete;
     BatchScope& operator=(const BatchScope&) = delete;
 
-    /// Returns true if the calling thread is writing a batch of any back end, or of the given one.
+    /// Returns true if the calling thread is in a batch of any back end, or of the back end `core`.
     static bool isInside() noexcept { return current_ != nullptr; }
     static bool isInside(const void* core) noexcept { return current_ == core; }
 
 private:
     const void* before_;
 
-    /// The back end whose batch this thread is writing; one variable for all shared libraries.
+    /// The back end whose batch the calling thread is in. All shared libraries use this variable.
     [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
 };
 
@@ -39,10 +39,10 @@ private:
 class RegistryMember {
 public:
     /// Before fork(), waits until the worker has flushed the sinks and paused, or until `end`.
-    /// Unflushed text of a sink would be written by both processes.
+    /// Without the flush, both processes would write the text in a sink's buffer.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the lists. Called after hold() of all members, because sinks may use other members.
+    /// Locks the member's lists. Called after hold() of all members: a sink may use any member.
     virtual void lockLists() noexcept = 0;
 
     /// Undoes lockLists() and hold() after fork(), in both processes.
@@ -53,9 +53,9 @@ public:
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
-    /// If a logger of the back end has this sink, takes the formatter and gives it to the sink
-    /// after all earlier records. Returns false if no logger has this sink, or if the back end has
-    /// ended. setFormatter() calls no user code.
+    /// If a logger of this back end has the sink, takes `formatter` and gives it to the sink after
+    /// all earlier records. Returns false if no logger has the sink, or if the back end has ended.
+    /// setFormatter() calls no user code.
     virtual bool setFormatter(const spdlog::sinks::sink& sink,
                               std::unique_ptr<spdlog::formatter>& formatter) = 0;
 
@@ -69,14 +69,14 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// Thread safety: any thread may call any member. The lock also guards the default back end. fork()
-/// holds the lock while it waits for sinks, but only for `mostWait`, because a sink may need the
-/// lock or wait for the forking thread.
+/// Thread safety: any thread may call any member. The registry's lock also guards the default back
+/// end. fork() holds this lock while it waits for sinks, but at most for `mostWait`, because a sink
+/// may need the lock or wait for the forking thread.
 class BackendRegistry {
 public:
     static constexpr std::chrono::seconds mostWait{1};
 
-    /// All shared libraries use this object, even those that hide their symbols.
+    /// Returns the object that all shared libraries use, even libraries that hide their symbols.
     [[gnu::visibility("default")]] static BackendRegistry& instance() {
         static BackendRegistry* const forEver = new BackendRegistry;
         return *forEver;
@@ -84,7 +84,7 @@ public:
 
     void add(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
-        // Relaxed: under the lock, and by E1.
+        // Relaxed: the lock is held, and the E1 store publishes next_.
         member.next_.store(first_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         first_.store(&member, std::memory_order_release);  // E1 list
     }
@@ -92,15 +92,15 @@ public:
     void remove(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
         std::atomic<RegistryMember*>* link = &first_;
-        // Relaxed: under the lock.
+        // Relaxed: the lock is held.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
         }
         link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);  // E1
     }
 
-    /// Calls visit(member) for each member without locking, because handlers of fatal signals call
-    /// forEach(). The handler may crash if another thread destroys a member during the call.
+    /// Calls visit(member) for each member without a lock, because handlers of fatal signals call
+    /// forEach(). Such a handler may crash if another thread destroys a member during the call.
     template <class Visit>
     void forEach(Visit&& visit) {
         // Acquire: E1 list.
@@ -114,7 +114,7 @@ public:
     bool setFormatter(const spdlog::sinks::sink& sink,
                       std::unique_ptr<spdlog::formatter>& formatter) {
         if (BatchScope::isInside()) {
-            return false;  // a fork() may hold the lock and wait for this thread
+            return false;  // a forking thread may hold the lock and wait for this thread
         }
         const std::lock_guard<BackendRegistry> lock(*this);
         bool isTaken = false;
@@ -146,7 +146,7 @@ private:
 
     BackendRegistry() {
 #if SLUICE_HAS_POSIX
-        // If memory is exhausted, fork() does not call the handlers.
+        // If pthread_atfork() fails for lack of memory, fork() does not call these handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));
@@ -154,10 +154,10 @@ private:
     }
 
     std::mutex mutex_;
-    std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written under the mutex
+    std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written under mutex_
 };
 
-/// Created before main(), because a child forked during the creation would wait forever.
+/// Creates the registry before main(): a child forked during the creation would wait forever.
 inline const BackendRegistry& registryFromTheStart = BackendRegistry::instance();
 
 }  // namespace sluice::log::detail

@@ -26,13 +26,13 @@
 
 namespace sluice::log::detail {
 
-/// Passes records to sinks in runs; used by one thread.
+/// Passes records to sinks in runs. Used by one thread at a time.
 ///
-/// A run has up to 256 successive records with the same sinks. A batch_sink receives the run in one
-/// call; any other sink receives each record in a call. A flush request ends the run.
+/// A run has up to 256 successive records with the same sinks. A batch_sink receives a run in one
+/// call; any other sink receives one call per record. A record that requests a flush ends its run.
 ///
-/// Errors: exceptions of sinks and formatters go to the logger's error channel. A record that
-/// several sinks refuse counts as lost once.
+/// Errors: exceptions of sinks and formatters go to the logger's error channel. A record counts as
+/// lost once, even if several sinks refuse the record.
 class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
@@ -45,7 +45,7 @@ public:
         used_.reserve(16);
     }
 
-    /// Adds a record to the run. The memory of `payload` must stay valid until the run ends.
+    /// Adds a record to the current run. `payload` must stay valid until the run ends.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
         LoggerState& logger = *head.logger;
@@ -61,7 +61,7 @@ public:
         const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
                                                       : print(head, payload, size, message);
         if (isPrintable) {
-            run_.push_back(message);  // within the reserved room
+            run_.push_back(message);  // within the reserved capacity of run_
         } else {
             ++lost_;
         }
@@ -82,10 +82,10 @@ public:
             run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
             endRun();
         });
-        lost_ = lost;  // a lost notice is not a lost record
+        lost_ = lost;  // a notice that a sink refuses is not a lost record
     }
 
-    /// Returns how many records were lost since the last call, in runs that have ended.
+    /// Returns the number of records lost since the last takeLost(), in runs that have ended.
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
     void endRun() noexcept {
@@ -116,7 +116,7 @@ public:
                            [](const Used& used) { return used.sink->has_much(); });
     }
 
-    /// Ends the run and makes the batch sinks write their text.
+    /// Ends the current run, and makes the batch sinks write their buffered records.
     void endBatch() noexcept {
         endRun();
         for (const Used& used : used_) {
@@ -134,17 +134,17 @@ public:
         }
     }
 
-    /// Returns true if a sink other than a batch_sink has received records since the last call.
+    /// Returns and resets whether a sink other than a batch_sink has received records.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
-    /// Returns true if no flush has failed since the last call.
+    /// Returns true if no flush has failed since the last takeIsFlushed().
     bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
     void noteUnflushed() noexcept { isFlushed_ = false; }
 
 private:
     using Message = spdlog::details::log_msg;
 
-    /// A text buffer above this size is freed after the run.
+    /// After a run, text_ is freed if its capacity in bytes is above this limit.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
     struct Used {
@@ -152,7 +152,7 @@ private:
         std::shared_ptr<ErrorChannel> errors;
     };
 
-    /// Locates the printed text of a message in text_, whose memory may move.
+    /// The printed text of run_[message]. `begin` is an offset, because the memory of text_ moves.
     struct Printed {
         std::size_t message;
         std::size_t begin;
@@ -172,7 +172,7 @@ private:
         return true;
     }
 
-    /// Reads the source location, and returns the size of the parts before the text.
+    /// Reads the source location, if any. Returns the number of payload bytes before the text.
     [[gnu::noinline]] static std::size_t
     readSource(const RecordHead& head, const std::byte* payload, Message& message) noexcept {
         std::size_t skipped = sizeOfFields(head, payload);
@@ -224,8 +224,8 @@ private:
         }
     }
 
-    /// Appends the fields to the newest message's text, and keeps them for formatters. If memory is
-    /// exhausted, the message lacks its fields.
+    /// Appends a record's fields to the newest message's text, and keeps the fields in fields_ for
+    /// formatters. If memory is exhausted, the message lacks its fields.
     [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
@@ -298,7 +298,7 @@ private:
     }
 
     /// Calls a sink for the records from index `begin` on. An exception goes to the logger of the
-    /// record at `begin + taken`. After abandon(), each record is lost.
+    /// record at `begin + taken`. After abandon(), calls no sink and counts the record as lost.
     template <class Call>
     bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
         if (isAbandoned_.load(std::memory_order_relaxed)) {  // hint
@@ -332,14 +332,14 @@ private:
     std::vector<Used> used_;
 };
 
-/// Computes printed times in the order of the records, and converts stamps to times.
+/// Converts stamps to system times, and keeps the printed times of successive records in order.
 class StampTimes {
 public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
     /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call
-    /// adjust() in each batch, because the system's time may be set.
+    /// adjust() in each batch, because the system's clock may be set to another time.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         now_ = Moment{stamp, steady, wall};
         last_ = std::min(last_, wall);
@@ -350,15 +350,15 @@ public:
         }
     }
 
-    /// Returns the time of a stamp, but at most the time of the last adjust(). Only a stamp from
-    /// before a restart of the stamp clock exceeds this limit.
+    /// Returns the time of a stamp, but at most `wall` of the last adjust(). Only a stamp from
+    /// before a restart of the stamp clock can be later than the last adjust().
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
-    /// Returns the printed time of the next record. If the previous line is slightly later, returns
-    /// the time of the previous line.
+    /// Returns the time to print for the next record. If `time` precedes the previous line's time
+    /// by less than longestDelay, returns the previous line's time.
     time_point inOrder(time_point time) noexcept {
         if (time < last_ && time > last_ - longestDelay) {
             return last_;
@@ -378,13 +378,13 @@ private:
 
     using Ticks = std::chrono::duration<double, time_point::period>;
 
-    Moment first_;            ///< the first adjust()
-    Moment now_;              ///< the last adjust()
+    Moment first_;            ///< readings of the first adjust()
+    Moment now_;              ///< readings of the last adjust()
     time_point last_;         ///< the latest printed time, but at most now_.wall
     double ticksLength_ = 0;  ///< ticks of time_point per stamp tick
 };
 
-/// The mutex that guards batches. The worker usually holds it, so other threads must ask for it.
+/// Guards batches. The worker usually holds the BatchLock, so another thread must ask() for it.
 class BatchLock {
 public:
     using Guard = std::unique_lock<std::mutex>;
@@ -396,8 +396,8 @@ public:
     void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }          // hint
     bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }  // hint
 
-    /// Unlocks, waits until no other thread asks for the lock, and locks again. The thread naps,
-    /// because a real-time thread that only yields would keep the processor.
+    /// Unlocks, waits until no other thread asks for the lock, and locks again. The waiting thread
+    /// naps, because a real-time thread that only yields would keep the processor.
     void letOthersIn(Guard& guard) const noexcept {
         guard.unlock();
         for (Backoff backoff(std::chrono::microseconds(50)); isWanted();) {
@@ -414,10 +414,10 @@ private:
 };
 
 /// Writes records to the sinks and runs actions, in stamp order. A batch polls the lanes, writes
-/// everything before the watermark, carries out flushes and reports drops.
+/// all records before the watermark, carries out flush requests, and reports dropped records.
 ///
-/// Thread safety: one thread at a time, except for the members under "Any thread". Errors: errors
-/// of sinks go to their logger's error handler.
+/// Thread safety: one thread at a time, except for the members under "Any thread". Errors: a sink's
+/// exceptions go to the error handler of the record's logger.
 class BatchWriter {
 public:
     using Records = Frontend::Records;
@@ -432,7 +432,7 @@ public:
     public:
         explicit FlushSinks(BatchWriter& writer) noexcept : writer_(writer) {}
 
-        /// The result of flushSinks(), or false if the back end ends first. Call result() once.
+        /// The result of flushSinks(), or false if the back end ends before. Call result() once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(writer_.flushSinks()); }
@@ -458,9 +458,9 @@ public:
         readClocks(std::chrono::steady_clock::now());
     }
 
-    /// Writes the records and runs the actions before the watermark, and returns the watermark.
-    /// Returns 0 if `end` is reached or memory is exhausted; records already taken from the lanes
-    /// are written even then.
+    /// Polls the lanes, writes all records and runs all actions with stamps below the watermark,
+    /// and returns the watermark. Returns 0 if the time `end` is reached or memory is exhausted;
+    /// even then, each record that was taken from a lane is written.
     Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept try {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
@@ -468,7 +468,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // Runs no action in this batch, because an action may be newer than the poll.
+            // After a restart of the clock, runs no action: an action may be newer than the poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -497,7 +497,7 @@ public:
         return 0;
     }
 
-    /// If other threads wait for the lock, flushes the sinks and passes the lock to them.
+    /// If other threads ask for the batch lock, flushes the sinks and lets those threads lock it.
     void letOthersIn(Guard& guard) noexcept {
         if (SLUICE_UNLIKELY(lock_.isWanted())) {
             flushAll();
@@ -520,15 +520,15 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes the sinks. Returns false if, since the last call, a flush failed or a record was
-    /// lost.
+    /// Flushes the sinks. Returns false if a flush failed or a record was lost since the last
+    /// flushSinks().
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();
         return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Ends a logger after its last record is written. Later flushes skip the logger's sinks.
+    /// Reports the drops and carries out the last flush of an ended logger. Later flushes skip it.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         const bool isWanted =
@@ -539,7 +539,7 @@ public:
         });
     }
 
-    /// Discards drops and flush requests in a forked child, because the parent handles them.
+    /// In a forked child, discards drops and flush requests, which the parent handles.
     void resetInChild() noexcept {
         noticeAfter_ = 0;
         sinks_.takeNeedsFlush();
@@ -557,8 +557,8 @@ public:
 
     // ---- Any thread
 
-    /// Requests a flush of the logger's sinks after all records with smaller stamps. Several
-    /// requests become one, so wantFlush() never allocates.
+    /// Requests a flush of the logger's sinks after all records with stamps below `stamp`. Several
+    /// requests become one flush, so wantFlush() never allocates.
     void wantFlush(LoggerState& logger, Stamp stamp) noexcept {
         storeMax(logger.flushWanted, stamp);
         flushesWanted_.fetch_add(1, std::memory_order_release);  // E1 flush
@@ -568,7 +568,7 @@ public:
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// Records that all sinks accepted, and records that any sink refused. Relaxed: value only.
+    /// written() counts records that all sinks accepted, lost() all others. Relaxed: value only.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
@@ -583,14 +583,14 @@ private:
     static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
 
-    /// Longer intervals are reduced to this value, so that adding one to a time does not overflow.
+    /// Longer intervals are reduced to longestInterval, so that time + interval does not overflow.
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    /// Returns false if `end` is reached before all records are written.
+    /// Writes the records with stamps below `limit`. Returns false if the time `end` is reached.
     bool write(Guard& guard, Stamp limit, TimePoint end) {
         TimePoint before = begun_;
         for (std::size_t count = 1; count != 0 && !isAbandoned();) {
@@ -657,8 +657,8 @@ private:
         flushesDone_ = isDone ? wanted : flushesDone_;
     }
 
-    /// Returns false if the flush must wait for earlier records. A request that was taken keeps its
-    /// stamp, so that later requests cannot delay it.
+    /// Returns false if a requested flush must wait for earlier records. The request in flushTaken
+    /// keeps its stamp, so that later requests cannot delay the flush.
     bool flushIfWanted(LoggerState& logger, Stamp limit) noexcept {
         for (;;) {
             if (logger.flushTaken == 0) {
@@ -678,8 +678,8 @@ private:
 
     // ---- Drop notices: the lines "N records dropped" and on_drop
 
-    /// Checks for dropped records once per interval. A later batch writes the notices, after all
-    /// records that were posted before the check.
+    /// Checks for dropped records once per noticeInterval_. A later batch writes the notices, after
+    /// all records that were posted before the check.
     void checkForDrops(Stamp limit) noexcept {
         if (noticeAfter_ != 0) {
             if (limit > noticeAfter_) {
@@ -737,8 +737,8 @@ private:
     SinkWriter sinks_;
     StampTimes times_;
     TimePoint begun_{};
-    Stamp reached_ = 0;                  ///< the last watermark
-    std::size_t chunk_ = shortestChunk;  ///< records of the next chunk
+    Stamp reached_ = 0;                  ///< watermark of the last batch
+    std::size_t chunk_ = shortestChunk;  ///< most records in the next chunk
     bool isClean_ = true;                ///< see isClean()
 
     std::atomic<std::uint64_t> written_{0};
@@ -747,16 +747,16 @@ private:
     bool isFlushed_ = true;           ///< result of flushSinks() in finish()
 
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
-    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was pending
+    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when all flushes were done
 
     const backend_options& options_;
-    const bool hasNotices_;  ///< whether lines are written
+    const bool hasNotices_;  ///< true: drops are reported in the log
     const std::chrono::nanoseconds noticeInterval_;
-    TimePoint noticeDue_{};  ///< earliest time of the next check
-    Stamp noticeAfter_ = 0;  ///< stamp that pending notices follow; 0: none pending
+    TimePoint noticeDue_{};  ///< earliest time of the next check for dropped records
+    Stamp noticeAfter_ = 0;  ///< notices are written after this stamp; 0: no pending notice
 
     const std::chrono::nanoseconds writeInterval_;
-    TimePoint writeDue_{};  ///< when batch sinks may write next
+    TimePoint writeDue_{};  ///< earliest time at which batch sinks write again
     TimePoint idleFlushDue_{};
 };
 

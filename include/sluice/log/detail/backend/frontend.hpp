@@ -21,8 +21,8 @@
 
 namespace sluice::log::detail {
 
-/// An action that the back end runs in order with the records. A logger's constructor allocates the
-/// logger's last action, because the destructor must not fail.
+/// An action that the back end runs between records, in stamp order. A logger's constructor
+/// allocates the logger's last action, because the logger's destructor must not fail.
 class OrderedAction {
 public:
     virtual ~OrderedAction() = default;
@@ -30,7 +30,7 @@ public:
     /// run() is called after all records with earlier stamps are written.
     virtual void run() noexcept = 0;
 
-    /// abandon() is called instead of run() if the back end ends first.
+    /// abandon() is called instead of run() if the back end ends before it can run the action.
     virtual void abandon() noexcept {}
 
 private:
@@ -39,7 +39,7 @@ private:
     std::unique_ptr<OrderedAction> next_;
 };
 
-/// Gives a sink a new formatter after all earlier records.
+/// Gives a sink a new formatter after all earlier records are written.
 struct FormatterChange final : OrderedAction {
     FormatterChange(spdlog::sink_ptr to, std::shared_ptr<ErrorChannel> reports,
                     std::unique_ptr<spdlog::formatter> wanted)
@@ -50,7 +50,7 @@ struct FormatterChange final : OrderedAction {
     }
 
     /// Sets the formatter even if the back end has ended, because the sink may outlive the back
-    /// end. Does nothing in a batch, because a sink that ends the back end may hold its own lock.
+    /// end. Does nothing in a batch: a sink that ends the back end may hold set_formatter()'s lock.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -63,10 +63,10 @@ struct FormatterChange final : OrderedAction {
     std::unique_ptr<spdlog::formatter> formatter;
 };
 
-/// The queue of actions: flushes, new formatters and ends of loggers. Actions need no space in
-/// lanes, so they are never dropped and their senders never wait.
+/// The queue of actions: flushes, new formatters and ends of loggers. Actions need no space in the
+/// threads' lanes, so actions are never dropped and senders of actions never wait.
 ///
-/// Thread safety: any thread may call push(). Only the back end may take actions.
+/// Thread safety: any thread may call push(). Only the back end may call the other members.
 class ActionList {
 public:
     ~ActionList() { destroy(std::move(first_)); }
@@ -86,13 +86,13 @@ public:
         return true;
     }
 
-    /// The stamp of the oldest action, or endOfTime without actions.
+    /// The stamp of the oldest action, or endOfTime if the list is empty.
     Stamp first() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return first_ ? first_->stamp_ : endOfTime;
     }
 
-    /// Calls handle(action), without a lock, for each action with a stamp below `limit`.
+    /// Removes each action with a stamp below `limit`, and calls handle(action) with no lock held.
     template <class Handle>
     void takeBefore(Stamp limit, Handle&& handle) {
         while (std::unique_ptr<OrderedAction> action = takeOne(limit)) {
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    /// Stamps all actions again with now(), because the clock has restarted.
+    /// Gives all actions new stamps from now(). Call restamp() after a restart of the stamp clock.
     template <class Now>
     void restamp(Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -129,8 +129,8 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// Leaks the actions in a forked child, because another thread may have been using their
-    /// objects during fork(). Keeps new formatters in the list for the child's sinks.
+    /// Leaks the actions in a forked child, because another thread may have been using the actions'
+    /// objects during fork(). Keeps FormatterChanges in the list, for the child's sinks.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
@@ -144,7 +144,7 @@ public:
     }
 
 private:
-    // Invariant (proof: docs/algorithms/ordered-log.md): stamps ascend.
+    // Invariant (proof: docs/algorithms/ordered-log.md): stamps ascend from first_ to last_.
 
     std::unique_ptr<OrderedAction> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -166,13 +166,13 @@ private:
         }
     }
 
-    std::mutex mutex_;  ///< guards the fields below
+    std::mutex mutex_;  ///< guards the list and isClosed_
     std::unique_ptr<OrderedAction> first_;
     OrderedAction* last_ = nullptr;
     bool isClosed_ = false;
 };
 
-/// Returns true if the record's policy allows an eviction, and counts the evicted record.
+/// Returns true, and counts the record as missing, if its logger drops the oldest records.
 inline bool evict(const RecordHead& head) noexcept {
     const bool isAllowed = head.logger->policy == Overflow::dropOldest;
     if (isAllowed) {
@@ -181,13 +181,13 @@ inline bool evict(const RecordHead& head) noexcept {
     return isAllowed;
 }
 
-/// Records of level err and above have their own lanes, so other records never take their space.
+/// Records of level err and above use second lanes, whose space no other records can take.
 inline bool takesSecondLane(const RecordHead& head) noexcept {
     return head.level >= spdlog::level::err;
 }
 
 /// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share
-/// ownership of the Frontend. Records that are logged after the end of the back end are rejected.
+/// ownership of the Frontend. Records that are logged after the back end's end are rejected.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class Frontend {
@@ -208,23 +208,23 @@ public:
         return posted;
     }
 
-    /// Takes over an action. Returns false if the back end has ended.
+    /// Sends an action to the back end. Returns false and keeps `action` if the back end has ended.
     [[nodiscard]] virtual bool send(std::unique_ptr<OrderedAction>& action) noexcept = 0;
 
-    /// Requests a flush of the logger's sinks after all earlier records. Requests may be merged.
-    /// Returns false if the back end has ended.
+    /// Requests a flush of the logger's sinks after all earlier records. Returns false if the back
+    /// end has ended. Several requests may become one flush.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// With backend_options::flush_on_waits, waits until the sinks are flushed.
+    /// If backend_options::flush_on_waits is set, flushes the sinks and waits until that is done.
     virtual void awaitFlush() noexcept = 0;
 
     /// Returns backend_options::clock, or null for the system clock.
     virtual const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept = 0;
 
-    /// retire() is called in a batch after a logger's last record.
+    /// The back end calls retire() inside a batch, after the logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Returns true after abandon(). The lanes may then still hold records.
+    /// Returns true after BatchWriter::abandon(), which may leave unwritten records in the lanes.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
@@ -238,9 +238,9 @@ public:
     }
 
 protected:
-    /// The threads that write batches.
+    /// The threads that write batches at present.
     enum class Mode : unsigned char {
-        worker,  ///< the worker, or the polling thread
+        worker,  ///< the worker, or a manual back end's polling thread
         none,    ///< no thread yet: a forked child's next log call starts a worker
         caller,  ///< each logging thread, after BackendCore::leave()
         closed   ///< no thread: records are rejected
@@ -251,7 +251,7 @@ protected:
 
     Mode mode() const noexcept { return mode_.load(std::memory_order_seq_cst); }  // E1 mode
 
-    /// Writes the calling thread's new record or action if there is no worker.
+    /// Writes the calling thread's new record or action if no worker or polling thread does.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode() != Mode::worker) && !isInBatch()) {
             writeHere();
@@ -267,27 +267,27 @@ protected:
         }
     }
 
-    /// Writes a batch on the calling thread or starts a worker, depending on the mode.
+    /// Writes a batch on the calling thread in Mode::caller; starts a worker in Mode::none.
     virtual void writeHere() noexcept = 0;
 
-    // Read by each post.
+    // Each post reads the fields below.
     std::atomic<Mode> mode_{Mode::worker};
-    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by posts to an ended back end
+    std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< number of posts to the ended back end
     Records queue_;
 
     // Rarely written.
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// A logger's registration at a back end. An action ends the registration, so that the logger's
-/// state outlives all records that point to it.
+/// A logger's registration at a back end. An OrderedAction ends the registration, so that the
+/// LoggerState outlives all records that point to the LoggerState.
 ///
 /// Thread safety: as for a standard container.
 class LoggerHandle {
 public:
     ~LoggerHandle() { end(); }
 
-    /// Registers the logger, and ends its former registration.
+    /// Registers a logger with `state` at `frontend`, and ends the logger's former registration.
     void renew(const std::shared_ptr<Frontend>& frontend, std::unique_ptr<LoggerState> state) {
         if (state->policy == Overflow::dropOldest) {
             frontend->records().expectEviction();
@@ -301,7 +301,7 @@ public:
 
     LoggerState& state() const noexcept { return *state_; }
 
-    /// Returns false if the back end has ended.
+    /// Requests a flush of the logger's sinks. Returns false if the back end has ended.
     bool flush() const noexcept { return frontend_->wantFlush(*state_); }
 
 private:
@@ -318,7 +318,7 @@ private:
 
     void end() noexcept {
         if (end_ && !frontend_->send(end_)) {
-            end_.reset();  // the back end has ended and no longer uses the state
+            end_.reset();  // the back end has ended and no longer uses *state_
         }
     }
 

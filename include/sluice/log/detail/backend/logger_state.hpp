@@ -26,26 +26,26 @@ namespace sluice::log::detail {
 
 /// Passes sink errors to a logger's error handler, even after the logger has ended.
 ///
-/// Thread safety: any thread may call any member. Set the handler only while no thread logs.
+/// Thread safety: any thread may call any member. The handler may change only while no thread logs.
 class ErrorChannel {
 public:
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
 
-    /// Copies the handler before its owner is destroyed.
+    /// Copies the logger's handler. Call release() before the logger is destroyed.
     void release() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         try {
             kept_ = *live_;
         } catch (...) {
-            // After a failed copy, reports use spdlog's own handler.
+            // If copying the handler fails, kept_ stays empty and report() uses spdlog's handler.
         }
         live_ = nullptr;
     }
 
-    /// Calls the handler without a lock, and catches its exceptions. Without a handler, prints to
-    /// stderr, at most one line a second, like spdlog. Adds the log call's source location if
-    /// known.
+    /// Calls the error handler with no lock held, and catches the handler's exceptions. If no
+    /// handler is set, prints to stderr, at most one line a second, like spdlog. Adds the source
+    /// location of the log call if `source` has one.
     void report(const char* what, const spdlog::source_loc& source) const noexcept {
         try {
             std::string text = what;
@@ -57,12 +57,12 @@ public:
             reporter.set_error_handler(handler());
             handleOnce([&] { reporter.err_handler_(text); });
         } catch (...) {
-            // The handler has failed, or there is no memory for the text.
+            // The error handler has thrown, or there is no memory for `text`.
         }
     }
 
-    /// Calls an error handler, unless this thread is already in one. Otherwise, a handler that logs
-    /// to an ended back end would call itself forever.
+    /// Calls handle(), unless the calling thread is already in handleOnce(). Without this check, an
+    /// error handler that logs to an ended back end would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         if (!isHandling_) {
@@ -86,12 +86,12 @@ private:
     [[gnu::visibility("default")]] inline static thread_local bool isHandling_ = false;
 
     const std::string name_;
-    mutable std::mutex mutex_;         ///< guards the fields below
+    mutable std::mutex mutex_;         ///< guards live_ and kept_
     const spdlog::err_handler* live_;  ///< the logger's handler; null after release()
-    spdlog::err_handler kept_;         ///< the copy that release() made
+    spdlog::err_handler kept_;         ///< copy of the logger's handler, made by release()
 };
 
-/// Passes the text of the exception that is being handled to report(const char*).
+/// Calls report(const char*) with the text of the exception that the caller is handling.
 template <class Report>
 void reportCaught(Report&& report) {
     try {
@@ -103,7 +103,7 @@ void reportCaught(Report&& report) {
     }
 }
 
-/// Runs an action that calls user code. Reports an exception of the action and returns false.
+/// Runs an action that calls user code. Returns false and calls errors.report() if it throws.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {
@@ -128,8 +128,8 @@ struct SinkEntry {
     batch_sink* batch;  ///< null unless the sink is a batch_sink
 };
 
-/// The back end's copy of a logger; records in the lanes point to it. The back end deletes this
-/// copy after the logger's last record, so records need no reference counts.
+/// The back end's copy of a logger. Records point to the LoggerState of their logger without a
+/// reference count, because the back end deletes a LoggerState only after the last record.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
@@ -151,12 +151,12 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// Counts the records of one level that were rejected by a full lane or evicted.
+    /// The count of the records of one level that were evicted, or rejected for lack of space.
     struct Missing {
         std::atomic<std::uint64_t> count{0};
-        std::uint64_t reported = 0;  ///< records in earlier notices; written by the back end
+        std::uint64_t reported = 0;  ///< part of `count` in notices; written by the back end
 
-        /// The number of records that no notice has reported.
+        /// The number of missing records that no notice has reported yet.
         std::uint64_t unreported() const noexcept {
             return count.load(std::memory_order_relaxed) - reported;  // value only
         }
@@ -165,16 +165,16 @@ public:
         missing[level].count.fetch_add(1, std::memory_order_relaxed);  // value only
     }
 
-    // On a separate cache line, because each log call reads the fields above.
+    // `missing` has its own cache line, because each log call reads the fields above `missing`.
     alignas(cacheLineSize) std::array<Missing, spdlog::level::n_levels> missing;  ///< by level
 
-    /// The stamp of a flush request after all earlier records; 0: none. Raised by any thread.
+    /// Requests a flush after all records with smaller stamps; 0: none. Raised by any thread.
     std::atomic<Stamp> flushWanted{0};
-    Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
+    Stamp flushTaken = 0;  ///< stamp of the flush request that the back end has taken, or 0
 };
 
-/// The loggers of one back end. Any thread may call add(); only the batching thread may call other
-/// members. When the back end has ended, the last owner may call remove().
+/// The loggers of one back end. Any thread may call add() and findUser(); only the thread that
+/// writes a batch may call other members. After the back end's end, any thread may call remove().
 class LoggerList {
 public:
     LoggerState& add(std::unique_ptr<LoggerState> logger) {
@@ -182,8 +182,8 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger. With `hasRecords`, destroys only the sinks, because a post that
-    /// evicts one of the logger's records reads the logger's policy.
+    /// Destroys an ended logger. If lanes hold records of the logger (`hasRecords`), destroys only
+    /// the sinks, because a post that evicts such a record reads the logger's policy.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
         std::unique_ptr<LoggerState> ended;  // destroyed after the lock is released, like `sinks`
         std::vector<SinkEntry> sinks;
@@ -217,7 +217,8 @@ public:
         return found == loggers_.end() ? nullptr : found->get();
     }
 
-    /// Finds a logger that has this sink and is not `except`. Returns null pointers if none exists.
+    /// Returns the sink and the error channel of a logger that has the sink and is not `except`.
+    /// Returns null pointers if no such logger exists.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -231,8 +232,8 @@ public:
         return {};
     }
 
-    /// Flushes each sink once. Returns false if a sink threw or memory is exhausted. The exception
-    /// of a shared sink goes to one of its loggers.
+    /// Flushes each sink once. Returns false if a sink threw or memory is exhausted. If several
+    /// loggers share the sink that threw, the exception goes to one of these loggers.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -258,13 +259,13 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Returns null at the end. Indexes stay valid, because other threads only append loggers.
+    /// Returns null past the last logger. Indexes stay valid: other threads only append loggers.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index].get() : nullptr;
     }
 
-    std::mutex mutex_;  ///< guards the fields below
+    std::mutex mutex_;  ///< guards loggers_
     std::vector<std::unique_ptr<LoggerState>> loggers_;
 };
 

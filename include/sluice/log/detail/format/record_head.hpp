@@ -35,25 +35,25 @@ namespace detail {
 
 class LoggerState;
 
-/// A call site whose arguments the back end formats; one constant per site.
+/// A log call in the source whose arguments the back end formats. Each such call has one constant.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
     spdlog::string_view_t format;
-    /// Formats the encoded arguments and appends the text. May throw.
+    /// print() formats the encoded `arguments` and appends the text to `to`. May throw.
     void (*print)(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record. The lane stores the stamp and the size.
+/// The head of a record. The record's stamp and size are stored in the RecordFrame.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
         hasSource = 1,  ///< a spdlog::source_loc precedes the text
-        ownTime = 2,    ///< printed unchanged, even if it is earlier than the previous line's time
+        ownTime = 2,    ///< `time` is printed even if it is earlier than the previous line's time
         hasNoTime = 4,  ///< the printed time is computed from the stamp
         flushes = 8,    ///< the sinks are flushed after this record
-        hasFields = 16  ///< a FieldWriter's output precedes everything else
+        hasFields = 16  ///< the payload begins with a FieldWriter's output
     };
 
     LoggerState* logger;
@@ -64,8 +64,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The assumed maximum delay between reading a time and printing it. If a line is earlier than the
-/// previous line by less than this delay, it shows the previous line's time.
+/// The assumed maximum delay between reading a record's time and printing the record. A line whose
+/// time is earlier than the previous line's by less than longestDelay shows the previous time.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
@@ -79,8 +79,8 @@ struct FieldBytes {
     std::size_t size = 0;
 };
 
-/// The thread's mdc (mapped diagnostic context): texts that spdlog 1.14 or later adds to each line
-/// of the thread. The mdc's texts become fields of the record's context.
+/// A thread's mdc (mapped diagnostic context): texts that spdlog 1.14 or later adds to each line
+/// of the thread. The mdc's texts become fields of the context of each record.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
@@ -101,7 +101,7 @@ public:
 
 private:
 #if SLUICE_LOG_HAS_MDC
-    /// Creates the mdc first, so that the mark is destroyed before the mdc.
+    /// The constructor creates the thread's mdc, so that an EndMark is destroyed before the mdc.
     struct EndMark {
         EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
         ~EndMark() { isDestroyed_ = true; }
@@ -112,8 +112,8 @@ private:
 };
 
 /// The calling thread's data for its records: thread id, context, and fields of the current call.
-/// All shared libraries use the same object. It has no destructor, so that thread-local destructors
-/// can log.
+/// All shared libraries use a thread's one CallerState. CallerState has no destructor, so that
+/// destructors of thread-local objects can log.
 class CallerState {
 public:
     static std::uint8_t flags() noexcept {
@@ -126,7 +126,7 @@ public:
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
-            // If `time` is much earlier, the clock may have been set back, so last_ follows.
+            // If `time` is much earlier than last_, the clock was set back, so last_ follows.
             own.last_ = time < own.last_ - longestDelay ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }
@@ -141,19 +141,19 @@ public:
         return state().thread_;
     }
 
-    /// Sets the fields of the next record, and returns the previous fields.
+    /// Sets the fields of the calling thread's next record, and returns the previous fields.
     static FieldList setFields(FieldList fields) noexcept {
         return changed(std::exchange(state().fields_, fields));
     }
 
-    /// Sets the context of all later records (null for none), and returns the previous context.
+    /// Sets the context of the thread's later records, or null. Returns the previous context.
     static const FieldBytes* setContext(const FieldBytes* context) noexcept {
         return changed(std::exchange(state().context_, context));
     }
     static FieldBytes context() noexcept {
         return state().context_ == nullptr || state().isTracing_ ? FieldBytes() : *state().context_;
     }
-    /// Returns null for an empty mdc.
+    /// Returns the calling thread's mdc, or null if the mdc is empty or a backtrace is written.
     static const ThreadMdc::Map* mdc() noexcept {
         return state().isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
     }
@@ -163,7 +163,7 @@ public:
         changed(std::exchange(state().isTracing_, isTracing));
     }
 
-    /// Sets the fields of the thread's next record during the lifetime of this object.
+    /// Sets the fields of the calling thread's next record during the lifetime of a Fields object.
     class Fields {
     public:
         explicit Fields(FieldList fields) noexcept : before_(setFields(fields)) {}

@@ -54,7 +54,7 @@ failAssertion(const AssertionFailure& failure) noexcept {
 namespace sluice::detail {
 
 /// Templates that depend on NDEBUG take assertionsAreActive as a template argument. Without this
-/// argument, the linker could merge their code from translation units that differ in NDEBUG.
+/// argument, the linker could merge code of translation units that differ in NDEBUG.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else

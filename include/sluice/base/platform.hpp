@@ -85,7 +85,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Two variables never share a cache line if they are at least this many bytes apart.
+/// Two variables never share a cache line if they are at least cacheLineSize bytes apart.
 ///
 /// std::hardware_destructive_interference_size is not used, because in g++ it depends on -mtune and
 /// may differ between translation units of a program.
@@ -101,7 +101,7 @@ inline constexpr std::size_t cacheLineSize = 64;
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
     // __builtin_prefetch() would fetch a shared copy unless the compiler's target has `prefetchw`.
-    // Every x86-64 processor accepts `prefetchw`; the oldest ones ignore the instruction.
+    // Every x86-64 processor accepts `prefetchw`; the oldest processors ignore the instruction.
     asm volatile("prefetchw (%0)" : : "r"(address));
 #else
     SLUICE_PREFETCH(address, 1);
@@ -163,7 +163,7 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Processors other than x86: a read-modify-write of a variable that all threads share.
+    // On processors other than x86, the fence is a read-modify-write of a shared variable.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
@@ -223,9 +223,9 @@ public:
         }
     }
 
-    /// Destroys the T and writes to its cache lines, so that this processor owns them. A later
-    /// construction by another thread is faster on owned lines: see docs/decisions/rings.md. If a T
-    /// is larger than four cache lines, only its first line is written.
+    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Owned
+    /// lines make the next construct() by another thread faster: see docs/decisions/rings.md. If a
+    /// T is larger than four cache lines, only its first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile keeps the stores
@@ -258,9 +258,9 @@ public:
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// x and y are atomics with relaxed or stronger accesses. If one thread calls light() and another
-/// calls heavy(), the thread whose call is later sees all writes before the other call. Two calls
-/// of heavy() give the same guarantee as light() and heavy(); two calls of light() give none.
+/// Here, x and y are atomics with relaxed or stronger accesses. If one thread calls light() and
+/// another calls heavy(), the thread whose call is later sees all writes before the other call. Two
+/// heavy() calls give the same guarantee as light() and heavy(); two light() calls give none.
 /// ThreadSanitizer does not see light() and heavy(), so publish data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a

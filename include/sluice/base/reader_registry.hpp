@@ -174,7 +174,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): hasPassed() may read only this word, not the previous guard's end.
+            // Release (E1): hasPassed() may miss the previous guard's end and read only this word.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }
@@ -241,7 +241,7 @@ public:
         return hasPassed(period, where);
     }
 
-    /// Waits until the guards that other threads now have on the object end. Spins, yields, sleeps.
+    /// Waits until other threads' current guards of `where` have ended. Spins, yields, then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;

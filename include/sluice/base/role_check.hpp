@@ -46,7 +46,7 @@ private:
     template <class Check, bool IsActive>
     friend class detail::CheckScope;
 
-    // Relaxed, because an ordered check would hide the data races that it reports.
+    // Relaxed, because an ordered access would synchronize the callers and hide their data races.
     void enter(const char* advice) noexcept {
         if (taken_.exchange(true, std::memory_order_relaxed)) {
             failAssertion({"one thread in the role", advice, __FILE__, __LINE__});

@@ -13,8 +13,8 @@ namespace sluice {
 /// Reports an invalid setting, such as a capacity out of range. `what` names the setting, `value`
 /// is the requested value, and `limit` is the nearest accepted value.
 ///
-/// Throws std::invalid_argument with the text "<what>: <value>, limit <limit>". Without exceptions,
-/// calls the assertion handler with this text and ends the program, also in release builds.
+/// Throws std::invalid_argument or, if exceptions are disabled, calls the assertion handler and
+/// ends the program, also in release builds. The message is "<what>: <value>, limit <limit>".
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 setupError(const char* what, unsigned long long value, unsigned long long limit) {
     char text[256];

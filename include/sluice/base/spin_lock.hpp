@@ -25,8 +25,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Use Park or another wait strategy if another thread can wake the waiting thread.
 ///
 /// The first 7 calls of wait() spin for 1, 2, 4 ... 64 pauses, the next 16 yield, and the next 33
-/// sleep for 20 us. Later calls double the sleep up to `longestNap`. Real-time threads must sleep,
-/// because a yield does not let threads of lower priority run.
+/// sleep for 20 us. Each later call doubles the sleep, up to `longestNap`. Real-time threads must
+/// sleep, because a yield does not let threads of lower priority run.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:
@@ -97,7 +97,7 @@ using Backoff = BasicBackoff<>;
 /// real-time thread must not wait for milliseconds.
 ///
 /// Thread safety: any thread may call lock() and try_lock(); only the lock holder may call
-/// unlock(). The lock is neither recursive nor fair. A preempted lock holder blocks all threads
+/// unlock(). A SpinLock is neither recursive nor fair. A preempted lock holder blocks all threads
 /// that call lock(). The last thread to use the lock may destroy it immediately after unlock().
 template <class Platform = StdPlatform>
 class BasicSpinLock {

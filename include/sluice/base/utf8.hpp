@@ -48,8 +48,8 @@ namespace sluice {
 }
 
 [[nodiscard]] constexpr bool isUtf8(std::string_view text) noexcept {
-    // isAscii() copies bytes, which constant evaluation forbids. `isConstant` is not const, because
-    // a compiler may evaluate a const variable's initialiser at compile time.
+    // isAscii() calls std::memcpy, which constant evaluation forbids. `isConstant` is not const,
+    // because a compiler may evaluate a const variable's initialiser at compile time.
     bool isConstant = __builtin_is_constant_evaluated();
     if (!isConstant && isAscii(text)) {
         return true;

@@ -85,8 +85,8 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// Use std::string for texts of unlimited length.
 ///
 /// A literal or char array that is too long does not compile. The truncateToFit constructor,
-/// assign() and append() truncate a text that is too long, but never inside a UTF-8 character. The
-/// argument may be a part of the FixedString itself.
+/// assign() and append() truncate a text that is too long, but never inside a UTF-8 character. A
+/// text to assign or append may be a part of the same FixedString.
 ///
 /// FixedString is trivially copyable. A FixedString stores N + 1 chars, the length and one flag:
 /// FixedString<29> takes 32 bytes. The constructor clears all bytes.

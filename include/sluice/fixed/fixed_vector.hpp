@@ -143,10 +143,10 @@ struct EnableCopy<false, false> {
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
 /// allowed. Do not assign from an object that an element of the target owns.
 ///
-/// A FixedVector is trivially copyable if and only if T is. A move empties a non-trivial vector.
+/// A FixedVector is trivially copyable if and only if T is; if T is not, a move empties the source.
 ///
-/// Errors: if a copy assignment throws and moving a T cannot throw, the target is unchanged. After
-/// any other exception, the FixedVector is valid. Wrong indices and positions fail an assertion.
+/// Errors: every exception leaves the FixedVector valid. A copy assignment that throws leaves the
+/// target unchanged if moving a T cannot throw. Wrong indices and positions fail an assertion.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,

@@ -191,7 +191,7 @@ namespace detail {
 
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed: only statistics() reads while another thread writes.
+    // Relaxed: only statistics() reads another thread's cache.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
@@ -234,11 +234,11 @@ struct Magazine {
 
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
-/// A thread's cache has two magazines, which are stacks of free blocks. Calls use the loaded
-/// magazine. If the loaded magazine is empty or full, the cache swaps its two magazines. If both
-/// magazines are empty or both are full, the cache exchanges one magazine in the depot. An exchange
-/// happens at most once per `magazineRounds` allocations or deallocations: see "Magazines and Vmem"
-/// (Bonwick and Adams, 2001).
+/// A thread's cache has two magazines, which are stacks of free blocks. Allocations and
+/// deallocations use the loaded magazine. If the loaded magazine is empty or full, the cache swaps
+/// its two magazines. If both magazines are empty or both are full, the cache exchanges one
+/// magazine in the depot. An exchange happens at most once per `magazineRounds` allocations or
+/// deallocations: see "Magazines and Vmem" (Bonwick and Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -268,7 +268,7 @@ public:
     /// A freed block becomes the thread's spare if the thread has none, and the next allocation
     /// takes the spare. The spare saves a third of the time of a call.
     struct alignas(std::max(line, alignof(void*))) Slot {
-        // Relaxed: only statistics() reads while another thread writes.
+        // Relaxed: only statistics() reads another thread's cache.
         Atomic<void*> spare{nullptr};
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};

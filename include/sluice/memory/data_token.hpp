@@ -17,9 +17,9 @@ namespace sluice {
 ///
 /// Use DataToken with BufferPool, or with your own bytes, such as a mapped file.
 ///
-/// Thread safety: several threads may call const members of a token; other members need exclusive
-/// access. Different threads may use tokens for the same bytes. All reads of the token holders
-/// happen before a BufferPool gives the buffer to the next writer.
+/// Thread safety: several threads may call const members of a token; non-const members need
+/// exclusive access. Different threads may use tokens for the same bytes. All reads of the token
+/// holders happen before a BufferPool gives the buffer to the next writer.
 ///
 /// Errors: nothing throws. The owner of the bytes must outlive the token.
 class [[nodiscard]] DataToken {

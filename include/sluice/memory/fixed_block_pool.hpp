@@ -119,8 +119,8 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Edge E1 of TaggedHead: deallocate -> tryAllocate (proof: docs/algorithms/pools.md). Other
-    // accesses are relaxed, because they only count blocks or mark nodes as `used`.
+    // Edge E1 of TaggedHead: deallocate -> tryAllocate (proof: docs/algorithms/pools.md). Accesses
+    // outside of free_ are relaxed: they only count blocks or mark nodes as `used`.
     // Invariant: a node's successor is `used` while the node's block is in use.
 
     using Number = typename detail::FreeListHead<Platform>::Number;

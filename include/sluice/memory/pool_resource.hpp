@@ -34,7 +34,7 @@ struct PoolResourceOptions {
 /// several threads. The PoolResource must outlive all memory that it provides.
 ///
 /// Errors: allocate() throws std::bad_alloc if the upstream resource has no memory or the pool for
-/// this size is exhausted. Without exceptions, the program ends through the assertion handler.
+/// the requested size is exhausted. Without exceptions, allocate() calls failAssertion().
 class PoolResource : public std::pmr::memory_resource {
 public:
     /// Calls setupError() for options that BlockPool rejects, and for a largestBlock that is not a
@@ -122,7 +122,7 @@ private:
 
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
 
-    /// The index of the pool with the smallest sufficient block size, or poolCount.
+    /// The index of the pool with the smallest sufficient blocks, or poolCount if none suffice.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t need = bytes < alignment ? alignment : bytes;
         if (need <= smallest) {

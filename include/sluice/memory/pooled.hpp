@@ -24,8 +24,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
 /// export its symbols (-rdynamic). With separate pools, a program must create and delete each
-/// object in the same library, and define virtual destructors in that library. A deletion in
-/// another library ends the program, but release builds may detect the error only in trim().
+/// object in the same library, and define virtual destructors in that library. A deletion in the
+/// wrong library ends the program, but release builds may detect the error only in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>

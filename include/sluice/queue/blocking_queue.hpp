@@ -35,7 +35,7 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if a push may drop old messages. Such a push can drain a closed queue.
+/// True if a push may drop old messages. Dropping a message can drain a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -199,11 +199,11 @@ public:
         return consumeWithin(atMost, max, [&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Like consume(), but first waits until the queue holds `minimum` messages. The wait ends
-    /// early if `atMost` has passed since the first message arrived, or if the queue is closed.
-    /// Only the first message and the `minimum`-th message wake the consumer. Only SpscRing,
-    /// MpscRing and SegmentQueue support batches. Calls setupError() if the minimum is 0 or above
-    /// `max` or the capacity, or `atMost` is negative.
+    /// Like consume(), but first waits until the queue holds `minimum` messages. consumeBatch()
+    /// stops waiting if `atMost` has passed since the first message arrived, or if the queue is
+    /// closed. Only the first message and the `minimum`-th message wake the consumer. Only
+    /// SpscRing, MpscRing and SegmentQueue support batches. Calls setupError() if the minimum is 0
+    /// or above `max` or the capacity, or `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
                              Handler&& handler, std::size_t max = unlimited) {
@@ -469,7 +469,7 @@ private:
     static constexpr unsigned maxPauses = 8;  // for each push into a full queue
 
     alignas(line) alignas(Wait) Wait notEmpty_;                   // consumers wait
-    typename Platform::template Atomic<std::size_t> awaited_{1};  // pushes notify from this size on
+    typename Platform::template Atomic<std::size_t> awaited_{1};  // size at which pushes notify
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
     // Destroyed before the wait strategies, because a message's destructor may notify waiters.

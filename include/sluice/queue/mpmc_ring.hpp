@@ -151,7 +151,7 @@ protected:
     }
 
     /// Like consume(), but stops if mayTake(p) returns false for the oldest message's position `p`.
-    /// Once mayTake(p) has returned true, mayTake(p) must return true until that message is taken.
+    /// Once mayTake(p) is true, mayTake(p) must stay true until the message of `p` is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());

@@ -299,7 +299,7 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // A few pushes advance head_, so that head_ stays near tail_ even without consumers.
+            // Four pushes per Index range advance head_, which must follow tail_ without consumers.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
         // Drops an old message before the publication, after which other threads may drain and

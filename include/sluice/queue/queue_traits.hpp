@@ -41,7 +41,7 @@ struct QueueTraits {
     using Platform = StdPlatform;
 
     /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. Positions
-    /// of n bits repeat after 2^(n-1) messages. A thread preempted mid-push for that many messages
+    /// of n bits repeat after 2^(n-1) messages. A thread preempted mid-push for 2^(n-1) messages
     /// may overwrite a message. Use 8 and 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 

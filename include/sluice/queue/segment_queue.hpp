@@ -181,7 +181,7 @@ public:
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit. Without a limit, the largest number of messages that positions can count.
+    /// The limit or, without a limit, the largest number of messages that positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.

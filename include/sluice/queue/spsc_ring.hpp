@@ -324,7 +324,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// A push prefetches the slot this far ahead; 0 unless a slot takes about a cache line.
+    /// A push prefetches this many slots ahead; 0 unless a slot takes about a cache line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -340,7 +340,7 @@ private:
     };
 
     /// The slow path of tryEmplace(): throwing constructors, full or closed rings, and full fences.
-    /// Called last, so that the fast path needs no stack frame.
+    /// A tail call, so that the fast path needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -376,8 +376,8 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes, one per free slot. Returns the number of announced pushes; 0
-    /// if closed.
+    /// Announces up to `max` pushes, one per free slot. Returns the number of announced pushes, or
+    /// 0 if the ring is closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");

@@ -14,7 +14,7 @@ namespace detail {
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
-    void (*moveConstruct)(void* to, void* from) noexcept;  // null if onHeap: the pointer moves
+    void (*moveConstruct)(void* to, void* from) noexcept;  // null if onHeap
     void (*destroy)(void* object) noexcept;
 };
 
@@ -46,9 +46,9 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.appendListener(1, [](const Connected& event) { greet(event.peer); });
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
-/// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
-/// first, or derive the type from the event. Debug builds assert that the object is present and not
-/// smaller than the type. The destructor of an object must not assign to its AnyData.
+/// A const AnyData gives mutable access, like a pointer. Types are not checked: call isType()
+/// first, or derive the type from the event. Debug builds assert that there is an object not
+/// smaller than the requested type. An object's destructor must not assign to its AnyData.
 ///
 /// An object of up to MaxSize bytes (at least two pointers) is stored inside the AnyData. Larger
 /// objects, over-aligned objects, and objects whose move may throw are stored on the heap.
@@ -87,8 +87,8 @@ public:
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
-            AnyData taken(std::move(other));  // first: the old object may own `other`
-            AnyData old(std::move(*this));    // destroyed last: it may own this AnyData
+            AnyData taken(std::move(other));  // moved first, because the old object may own `other`
+            AnyData old(std::move(*this));    // destroyed last, because it may own this AnyData
             destroy();
             take(taken);
         }
@@ -99,7 +99,7 @@ public:
     AnyData& operator=(const AnyData&) = delete;
     ~AnyData() { destroy(); }
 
-    /// Returns the object as its own type, or as a base class at the object's beginning.
+    /// T is the type of the object, or a base class that begins at the address of the object.
     template <class T>
     [[nodiscard]] const T& get() const noexcept {
         return *object<const T>();

@@ -24,8 +24,8 @@ struct EmptyAnyStorage {
 ///     dispatcher.dispatch(Key::enter);
 ///
 /// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
-/// equal if digest and Storage are equal. A Storage without == is not compared for equality, and a
-/// Storage without < is not compared for order.
+/// equal if digest and Storage are equal. If Storage has no ==, only the digests are compared for
+/// equality. If Storage has no <, only the digests are compared for order.
 ///
 /// With the default EmptyAnyStorage, values with equal digests, such as 3 and 3L, are the same
 /// event. For untrusted identifiers, choose a Storage that compares values, such as
@@ -41,7 +41,7 @@ public:
 
     AnyId() : digest_(), value_() {}
 
-    /// Implicit, so that dispatch() accepts values.
+    /// Implicit, so that dispatch() accepts plain values.
     template <class T, std::enable_if_t<!std::is_same_v<T, AnyId>, int> = 0>
     AnyId(const T& value) : digest_(digestOf(value)), value_(value) {}
 

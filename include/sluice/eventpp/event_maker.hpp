@@ -12,8 +12,8 @@
 /// getter) or (type, getter, setter).
 ///
 /// Put an argument that contains a comma into parentheses, such as a base `(Base<A, B>)`, a field's
-/// type `((std::map<int, int>), getMap)` or several arguments for the base `(1, 2)`. A line
-/// `template <class T>` may precede the macro.
+/// type `((std::map<int, int>), getMap)` or several arguments for the base `(1, 2)`. Write
+/// `template <class T>` in front of a macro to define a class template.
 
 #include <utility>
 
@@ -44,7 +44,7 @@
         }                                                                                          \
     }
 
-// The members of a field (type, getter[, setter]).
+// These macros make the members of a class for a field (type, getter[, setter]).
 #define SLUICE_EVENT_TYPE(field) SLUICE_EVENT_BARE(SLUICE_EVENT_FIRST field)
 #define SLUICE_EVENT_NAME(field) SLUICE_EVENT_CONCAT(field_, SLUICE_EVENT_SECOND field)
 #define SLUICE_EVENT_VALUE(field) SLUICE_EVENT_CONCAT(value_, SLUICE_EVENT_SECOND field)
@@ -70,8 +70,8 @@
     static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
                          "setter)");
 
-// COUNT counts up to 20 arguments. EACH applies the macro m to each of up to 15 arguments; s is the
-// separator, and f is the first argument.
+// COUNT counts up to 20 arguments. EACH applies a macro m to each of up to 15 arguments. s is the
+// separator between the results, and f is the first argument.
 #define SLUICE_EVENT_COUNT(...)                                                                    \
     SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
                           4, 3, 2, 1, 0)
@@ -100,7 +100,7 @@
 #define SLUICE_EVENT_COMMA() ,
 #define SLUICE_EVENT_NOTHING()
 
-// BARE removes the parentheses around x, if any. ENCLOSED adds parentheses if there are none.
+// BARE removes parentheses around x, if any. ENCLOSED adds parentheses around x if x has none.
 #define SLUICE_EVENT_BARE(x) SLUICE_EVENT_CONCAT(SLUICE_EVENT_BARE_, SLUICE_EVENT_IS_ENCLOSED(x))(x)
 #define SLUICE_EVENT_BARE_0(x) x
 #define SLUICE_EVENT_BARE_1(x) SLUICE_EVENT_SAME x

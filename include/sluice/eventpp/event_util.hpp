@@ -15,7 +15,7 @@ constexpr void requireComparable() noexcept {
 
 }  // namespace detail
 
-/// Removes the first listener that equals `listener`. Returns false if no listener is equal.
+/// Removes the first listener that equals `listener`. Returns false if no listener equals it.
 ///
 ///     struct Plain {
 ///         using Callback = void (*)(int);
@@ -29,7 +29,7 @@ template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {
     detail::requireComparable<typename Dispatcher::Callback>();
-    // Tries the next equal listener if another thread has removed the first one.
+    // If another thread has removed an equal listener, tries the next equal one.
     return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
         return !(item == listener && dispatcher.removeListener(event, handle));
     });

@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-/// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
+/// The prototypes of a heterogeneous list, dispatcher or queue: HeterTuple<void(), void(int)>.
 ///
 /// A callable belongs to the first prototype that it can be called with. Arguments belong to the
 /// first prototype that accepts them, even by conversions. List specific prototypes first.
@@ -43,7 +43,7 @@ struct PrototypeTraits<Result(Args...)> {
     template <class Callable>
     static constexpr bool isFor = std::is_invocable_r_v<Result, Callable&, Args...>;
 
-    /// Like isFor, but for any result type.
+    /// True if Callable accepts the arguments, whatever its result type is.
     template <class Callable>
     static constexpr bool canCall = std::is_invocable_v<Callable&, Args...>;
 
@@ -105,7 +105,7 @@ struct Prototypes<HeterTuple<P...>> {
     }
 };
 
-/// All policies except Callback, which fits only one prototype.
+/// Replaces the policies' Callback, which fits only one prototype.
 template <class Policies, class Prototype>
 struct WithoutCallback : Policies {
     using Callback = std::function<Prototype>;
@@ -132,7 +132,7 @@ public:
     }
     operator bool() const noexcept { return !expired(); }
 
-    /// Returns this handle, or an empty handle if the callback has been removed.
+    /// Returns *this, or an empty handle if the callback has been removed.
     [[nodiscard]] HeterHandle lock() const noexcept { return expired() ? HeterHandle() : *this; }
 
     void reset() noexcept { *this = HeterHandle(); }
@@ -142,7 +142,7 @@ public:
         return std::visit([](const auto& handle) { return handle.remove(); }, handle_);
     }
 
-    /// The handle in the list of prototype I, or null if the callback has another prototype.
+    /// Returns the inner handle if the callback has prototype I, or null for another prototype.
     template <std::size_t I>
     const auto* of() const noexcept {
         const auto* const handle = std::get_if<I>(&handle_);
@@ -173,7 +173,7 @@ private:
 /// HeterTuple explains how a prototype is selected. Only callbacks of the same prototype have an
 /// order. Thread safety, errors and performance are those of CallbackList.
 ///
-/// `Policies` may have Threading, and canContinueInvoking for the prototypes that it accepts.
+/// `Policies` may define Threading, and canContinueInvoking for some or all of the prototypes.
 template <class PrototypeList, class Policies = DefaultPolicies>
 class HeterCallbackList : public detail::Prototypes<PrototypeList> {};
 
@@ -219,7 +219,7 @@ public:
 
     operator bool() const noexcept { return !empty(); }
 
-    /// Adds a callback to its prototype's list. For a null callable, returns an empty handle.
+    /// Adds a callback to its prototype's list, or returns an empty handle for a null callable.
     template <class C>
     Handle append(C&& callback) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -231,7 +231,7 @@ public:
         return handleOf<index>(std::get<index>(lists_).prepend(std::forward<C>(callback)));
     }
 
-    /// Adds a callback in front of `before`, or at the end if `before` is not in the same list.
+    /// Adds a callback in front of `before`, or at the end if `before` is in another list.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -261,7 +261,7 @@ public:
     }
 
     void clear() noexcept {
-        // Uses no member afterwards: a callback's destructor may destroy this object.
+        // Uses no member after apply(), because destructors of callbacks may destroy this object.
         std::apply(
             [](auto&... lists) {
                 const std::tuple<typename ListFor<P>::Clearing...> all(lists...);
@@ -300,7 +300,7 @@ public:
         std::get<Match::template ofArguments<A&&...>()>(lists_)(std::forward<A>(args)...);
     }
 
-    /// The list of one prototype, for dispatchers.
+    /// Returns the list of one prototype; used by dispatchers.
     template <class Prototype>
     friend const auto& listFor(detail::PrototypeTag<Prototype>,
                                const HeterCallbackList& list) noexcept {
@@ -325,7 +325,7 @@ private:
         }
     }
 
-    /// Returns the result of f(list, the list's handle), or false if the handle is empty.
+    /// Returns f(list, inner handle) for the prototype of `handle`, or false for an empty handle.
     template <class AnyLists, class F, std::size_t... I>
     static bool withListOf(AnyLists& lists, const Handle& handle, F f, std::index_sequence<I...>) {
         const auto ask = [&f](auto& list, const auto* own) {

@@ -11,8 +11,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The base of HeterEventDispatcher and HeterEventQueue. The mixins derive from `Root`; void stands
-/// for HeterDispatcherBase.
+/// The base of HeterEventDispatcher and HeterEventQueue. The mixins derive from `Root`, or from
+/// HeterDispatcherBase if `Root` is void.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
     : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
@@ -35,7 +35,7 @@ public:
     using typename Base::Event;
     using typename Base::Handle;
 
-    /// Adds a listener to the event's list for the listener's prototype.
+    /// Adds a listener to the event's list. The listener's type selects the prototype.
     template <class C>
     Handle appendListener(const Event& event, C&& callback) {
         return this->listOf(event).append(std::forward<C>(callback));
@@ -92,7 +92,7 @@ protected:
     }
 
 private:
-    /// Mixins may change the event before the look-up, because the event is one of the arguments.
+    /// Mixins may change the event, which is an argument, so the list is found after they ran.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {
@@ -115,11 +115,11 @@ private:
 ///     dispatcher.dispatch(3);              // calls the first one
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
-/// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
-/// precedes the arguments; with ArgumentPassingIncludeEvent, the event is one of the arguments. All
-/// other behaviour is that of EventDispatcher.
+/// Listeners and arguments belong to the first prototype that fits: see HeterTuple. By default, the
+/// event precedes the arguments. With ArgumentPassingIncludeEvent, the event is one of the
+/// arguments. All other behaviour is that of EventDispatcher.
 ///
-/// `Policies` may have EventDispatcher's policies except Callback; getEvent may be overloaded.
+/// `Policies` may define EventDispatcher's policies except Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,

@@ -59,9 +59,9 @@ public:
 
     using Base::Base;
 
-    /// Queues the event `first`, or the event that getEvent() returns. Selects the prototype like
-    /// dispatch(). If the queue is closed or full, returns false and leaves the arguments
-    /// unchanged.
+    /// Queues the event `first`, or the event that getEvent() returns. The arguments select the
+    /// prototype like in dispatch(). If the queue is closed or full, returns false and leaves the
+    /// arguments unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {
@@ -81,9 +81,9 @@ public:
         }
     }
 
-    /// Dispatches the events for which predicate(args...) is true; the others stay in front of
-    /// later events. Tests the events of the first prototype whose arguments the predicate accepts.
-    /// If none is dispatched, tests the events of the next such prototype.
+    /// Dispatches the events for which predicate(args...) is true; other events stay in front of
+    /// later events. Tests only events of the first prototype that the predicate accepts or, if
+    /// none of these events is dispatched, of the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
@@ -143,10 +143,10 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// All events are in one queue. Each event takes as much memory as the arguments of the largest
-/// prototype. All other behaviour is that of EventQueue.
+/// All events are in one queue. Each queued event takes as much memory as the arguments of the
+/// largest prototype. All other behaviour is that of EventQueue.
 ///
-/// `Policies` may have QueueList and the members of HeterEventDispatcher's policies.
+/// `Policies` may define QueueList and all members of HeterEventDispatcher's policies.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>,

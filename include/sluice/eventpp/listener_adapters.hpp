@@ -18,7 +18,7 @@ inline constexpr bool
         !std::is_same_v<To, From>;
 
 /// Prepares an argument for a static_cast to To. Returns an lvalue if To is an lvalue reference,
-/// because a cast to a derived class needs one.
+/// because a cast to an lvalue reference needs an lvalue.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
     if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {
@@ -56,7 +56,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
         }
     }
 
-    // Casts inside the call expression, so that temporaries live until the callable returns.
+    // Casts inside the call of `function`, so that temporaries live until `function` returns.
     template <class... Args>
     static void call(Func& function, Args&&... args) {
         std::invoke(function,
@@ -73,7 +73,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 ///     list.append(sluice::argumentAdapter(onKey));
 ///     list(KeyEvent{'q'});  // this list is called with key events only
 ///
-/// Arguments are converted by static_cast, which does not check their dynamic type. A
+/// Arguments are converted by static_cast, which does not check the dynamic type of an argument. A
 /// std::shared_ptr, by value or by const reference, is converted by std::static_pointer_cast.
 template <class Func, class Prototype>
 struct ArgumentAdapter {
@@ -90,8 +90,8 @@ struct ArgumentAdapter {
     Func func;
 };
 
-/// For callables other than function pointers and wrappers such as std::function, write
-/// `argumentAdapter<Prototype>(callable)`.
+/// Makes an ArgumentAdapter of a function pointer or a wrapper such as std::function. For other
+/// callables, write `argumentAdapter<Prototype>(callable)`.
 template <template <class> class Func, class R, class... Args>
 [[nodiscard]] ArgumentAdapter<Func<R(Args...)>, R(Args...)> argumentAdapter(Func<R(Args...)> func) {
     return ArgumentAdapter<Func<R(Args...)>, R(Args...)>(std::move(func));

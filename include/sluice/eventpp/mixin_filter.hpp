@@ -22,7 +22,7 @@ struct FilterPrototypeOf<HeterTuple<P...>> {
     using Type = HeterTuple<typename FilterPrototypeOf<P>::Type...>;
 };
 
-/// Filters have only the dispatcher's Threading, and none of its other policies.
+/// The policies of a list of filters: only Threading is taken from the dispatcher's policies.
 template <class T>
 struct FilterPolicies {
     using Threading = T;
@@ -30,17 +30,17 @@ struct FilterPolicies {
 
 }  // namespace detail
 
-/// Adds filters in front of all listeners of a dispatcher or queue.
+/// A mixin that lets filters run before the listeners of a dispatcher or queue.
 ///
 ///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinFilter>; };
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
 /// A filter receives every event, with or without listeners, and may change the arguments. Filters
-/// run in the order of addition; a queue runs them when it processes the event. The first filter
-/// that returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
+/// run in the order of addition. A queue filters an event when processing it. The first filter that
+/// returns false or throws ends the dispatch. Copies of a dispatcher have the same filters.
 ///
-/// Thread safety is that of a CallbackList with the dispatcher's Threading.
+/// The thread safety of filters is that of a CallbackList with the dispatcher's Threading.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;
@@ -55,10 +55,10 @@ public:
 
     FilterHandle appendFilter(const Filter& filter) { return filters_.append(filter); }
 
-    /// Returns false if the handle names no filter of this object.
+    /// Removes a filter. Returns false if the handle names no filter of this object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
-    /// Called by the dispatcher. Returns true if all filters let the event pass.
+    /// Called by the dispatcher. Returns true if all filters return true.
     template <class... Args>
     bool mixinBeforeDispatch(Args&... args) const {
         return filters_.empty() ||
@@ -75,7 +75,7 @@ private:
 };
 
 /// The MixinFilter of a heterogeneous dispatcher or queue. A filter belongs to the first prototype
-/// whose arguments it accepts as references, and receives only the events of this prototype.
+/// whose arguments the filter accepts as references, and receives only events of that prototype.
 ///
 ///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
 ///     using Prototypes = sluice::HeterTuple<void(), void(int)>;

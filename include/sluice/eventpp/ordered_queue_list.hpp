@@ -22,11 +22,11 @@ struct OrderedQueueListCompare {
 ///     sluice::EventQueue<int, void(), SmallestFirst> queue;
 ///
 /// Equal events keep the order of arrival. Overflow::dropOldest is a set-up error, because the list
-/// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
-/// `arguments`. begin() and end() return positions for splice(), not iterators.
+/// does not know which event is the oldest. Compare()(a, b) receives two QueuedEvents with `event`
+/// and `arguments`. begin() and end() return positions for splice(), not iterators.
 ///
-/// Performance: an event that sorts last takes one comparison under the queue's lock; other events
-/// take about log2(n). If Compare throws, no item is lost.
+/// Performance: adding an event that sorts last takes one comparison under the queue's lock. Adding
+/// another event takes about log2(n) comparisons. If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:
@@ -40,12 +40,12 @@ public:
     [[nodiscard]] bool empty() const noexcept { return tree_.empty(); }
     Item& front() { return tree_.cbegin()->item; }
 
-    /// Adds an empty item to an empty list. The queue fills the item before it splices the list.
+    /// Adds an empty item to an empty list. The queue fills the item before it calls splice().
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of `other`, in front of equal items for begin() or behind them for end().
+    /// Takes all items of `other`, in front of (begin()) or behind (end()) equal items.
     void splice(End where, OrderedQueueList& other) {
-        if (tree_.size() < other.tree_.size()) {  // moves the items of the shorter list
+        if (tree_.size() < other.tree_.size()) {  // so that fewer items move
             swap(other);
             where = where == End::front ? End::back : End::front;
         }

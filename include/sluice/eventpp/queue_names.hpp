@@ -10,14 +10,14 @@
 #include <type_traits>
 #include <utility>
 
-// eventpp's EventQueue, and the policies that eventpp's optimised fork adds.
+// eventpp's EventQueue, and the policies of an optimised fork of eventpp.
 
 namespace sluice {
 
 namespace detail {
 
-/// A queue whose enqueue() returns nothing, as in eventpp. Only a bool result is dropped, because a
-/// mixin's enqueue() may return another type.
+/// A queue whose enqueue() returns nothing, as in eventpp. Only a bool result is dropped, because
+/// an enqueue() that a mixin defines may return another type.
 template <class Queue>
 class VoidEnqueue : public Queue {
     template <class Result>
@@ -40,8 +40,8 @@ public:
 
 namespace void_enqueue {
 
-/// An EventQueue with eventpp's interface: enqueue() returns nothing. The class has the name of its
-/// base, because derived classes call their base `EventQueue`.
+/// An EventQueue with eventpp's interface: enqueue() returns nothing. This class and its base are
+/// both named EventQueue, because derived classes use that name.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
     using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;
@@ -52,14 +52,14 @@ public:
 
 }  // namespace void_enqueue
 
-/// Names from eventpp's fork, where they select a memory pool. Sluice needs no pool, because a
-/// queue replaces a std::list by blocks of nodes, which are as fast.
+/// In eventpp's fork, these names select a memory pool. Sluice needs no pool, because a queue
+/// replaces a std::list by blocks of nodes, which are as fast.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// The policies of eventpp's fork for a fast shared queue. In Sluice, DefaultPolicies are as fast.
+/// In eventpp's fork, a fast shared queue has these policies. Here, DefaultPolicies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

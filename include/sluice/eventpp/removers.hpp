@@ -18,8 +18,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The functions of a remover. Each function calls Self::add(put, listener, options...), which
-/// makes a callback from the listener and calls put(target, callback).
+/// The functions by which a remover adds listeners. Each function calls Self::add(put, listener,
+/// options...), which makes a callback from the listener and calls put(target, callback).
 template <class Self, class Target>
 class Adders {
     static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||
@@ -87,10 +87,10 @@ private:
 enum class Turn : unsigned char { none, usual, last };
 
 /// A listener that removes itself. Before each call, the Gate decides whether the listener runs,
-/// and whether this is its last call. Copies of a target share the listener.
+/// and whether this call is the last one. Copies of a list or dispatcher share the listener.
 ///
 /// Threads may call the listener before the adding thread has its handle. The adding thread and the
-/// thread of the last call both mark `state_`. The later of the two threads removes the listener.
+/// thread of the last call both change `state_`; the later thread removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -173,10 +173,10 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 /// The destructor does not wait for a listener that runs on another thread, unlike removeAndWait().
 /// Use ScopedConnection for a single listener.
 ///
-/// Thread safety: any thread, including listeners, may add, remove and call reset(). All other
-/// members need exclusive access to the remover. The target may be destroyed before the remover,
-/// but removeListener() needs the target. No other thread may destroy, move or swap the target
-/// during a call.
+/// Thread safety: any thread and any listener may add, remove and call reset(). All other members
+/// need exclusive access to the remover. The target may be destroyed before the remover, but
+/// removeListener() needs the target. During a call of the remover, no other thread may destroy,
+/// move or swap the target.
 ///
 /// Errors: adding without a target fails an assertion; release builds return an empty handle.
 ///
@@ -191,11 +191,11 @@ public:
     ScopedRemover() = default;
     explicit ScopedRemover(Target& target) noexcept : target_(&target) {}
 
-    /// Takes the listeners of the other remover, which keeps its target.
+    /// Takes over the listeners of `other`, which keeps its target.
     ScopedRemover(ScopedRemover&& other) noexcept : target_(other.target_) {
         handles_.swap(other.handles_);
     }
-    /// Removes its own listeners and takes those of the other remover.
+    /// Removes the listeners of this remover, and takes over the listeners of `other`.
     ScopedRemover& operator=(ScopedRemover&& other) noexcept {
         ScopedRemover(std::move(other)).swap(*this);
         return *this;
@@ -220,7 +220,7 @@ public:
     void setDispatcher(Target& dispatcher) { setTarget(dispatcher); }
     void setCallbackList(Target& list) { setTarget(list); }
 
-    /// Returns false for a wrong event, and for a listener that this remover has not added.
+    /// Returns false if the event lacks the listener, or if another remover added it.
     template <class T = Target>
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);
@@ -233,7 +233,7 @@ private:
     void setTarget(Target& target) {
         if (target_ != &target) {
             target_ = &target;
-            reset();  // last, because a listener's destructor may destroy this object
+            reset();  // called last, because a listener's destructor may destroy this object
         }
     }
 
@@ -261,7 +261,7 @@ private:
         handles_.push_back(handle);
     }
 
-    /// The target of an expired handle may have been destroyed.
+    /// Returns false for an expired handle, whose target may have been destroyed.
     bool isOwn(const Handle& handle) {
         if (handle.expired()) {
             return false;
@@ -338,8 +338,8 @@ template <class Target>
 ///
 /// The condition is the last argument of each function. Each call first evaluates the condition,
 /// which receives the arguments as lvalues or takes no arguments. If the condition is true, the
-/// listener is removed and called for the last time. If the condition throws, the listener stays
-/// and is not called.
+/// listener is removed and called for the last time. If the condition throws, the listener is
+/// neither removed nor called.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     friend detail::Adders<ConditionalRemover, Target>;

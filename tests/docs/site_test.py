@@ -122,6 +122,15 @@ def test_the_search_finds_words_of_headings_and_text(page, words, heading, targe
     page.wait_for_url(f"**/{target}**")
 
 
+def test_the_search_shows_first_what_has_a_word_in_its_heading(page):
+    page.goto((SITE / "index.html").as_uri())
+    page.locator("#MSearchField").click()
+    page.keyboard.type("full queue", delay=5)
+    found = page.frame_locator("#MSearchResults").locator("a.SRSymbol:visible")
+    found.first.wait_for()
+    assert ["queue" in each.lower() for each in found.all_inner_texts()[:5]] == [True] * 5
+
+
 # The lines that each number with its unit takes on the screen.
 LINES_OF_FIGURES = """() => {
     const walker = document.createTreeWalker(document.querySelector("div.contents"), NodeFilter.SHOW_TEXT);

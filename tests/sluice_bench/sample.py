@@ -110,13 +110,9 @@ def result(scenario, identity, ns, kind="e2e-throughput", *, rejected=0, section
         "section": section,
         "rounds": [
             {
-                "index": index,
-                "process": index * processes // len(ns),
-                "ns": float(value),
-                "counts": counts(1000),
-                "allocations": None,
-                "perf": {"instructions": int(40 * 1000 * value), "cycles": None},
-            }
+                "index": index, "process": index * processes // len(ns), "ns": float(value), "counts": counts(1000),
+                "allocations": None, "perf": {"instructions": int(40 * 1000 * value), "cycles": None},
+            }  # fmt: skip
             for index, value in enumerate(ns)
         ],
     }
@@ -151,20 +147,11 @@ def failed(scenario, identity):
 
 def comparison(scenario, identity, baseline, ratio=0.5, verdict="faster"):
     return {
-        "scenario": scenario,
-        "subject": identity,
-        "baseline": baseline,
-        "role": "best peer as documented",
-        "ratio": ratio,
-        "ratio_min": ratio * 0.9,
-        "ratio_max": ratio * 1.1,
-        "kind": "e2e-throughput",
-        "ci_low": ratio * 0.95,
-        "ci_high": ratio * 1.05,
-        "noise_floor": 1.01,
-        "verdict": verdict,
+        "scenario": scenario, "subject": identity, "baseline": baseline, "role": "best peer as documented",
+        "ratio": ratio, "ratio_min": ratio * 0.9, "ratio_max": ratio * 1.1, "kind": "e2e-throughput",
+        "ci_low": ratio * 0.95, "ci_high": ratio * 1.05, "noise_floor": 1.01, "verdict": verdict,
         "feature_differences": ["topology: spsc / mpmc"],
-    }
+    }  # fmt: skip
 
 
 def noise(seed, median, rounds=10, cv=0.03):
@@ -186,13 +173,9 @@ def content(results, subjects=None, credible=True, **more):
     return {
         "schema": 1,
         "run": {
-            "quick": False,
-            "warmups": 3,
-            "rounds": 10,
-            "order": "interleaved, rotating",
-            "suite": "queues",
+            "quick": False, "warmups": 3, "rounds": 10, "order": "interleaved, rotating", "suite": "queues",
             "arguments": ["queues", "--json", "before.json", "--rounds", "10"],
-        },
+        },  # fmt: skip
         "environment": copy.deepcopy(ENVIRONMENT),
         "machine": [],
         "subjects": subjects or [subject(name, name.startswith("ours/")) for name in names],

@@ -4,12 +4,14 @@ const createSymbols = createResults;
 createResults = function () {
     const query = unescape(window.location.search.substring(1)).trim().toLowerCase();
     const words = query.match(/[\p{L}\p{N}_]+/gu) || [];
-    const has = (text) => words.every((word) => (" " + text).includes(" " + word));
-    const hasInHeading = (section) => has(section[1].toLowerCase().replace(/[^\p{L}\p{N}_]+/gu, " ").trim());
+    const hits = (text) => words.filter((word) => (" " + text).includes(" " + word)).length;
+    const has = (text) => hits(text) === words.length;
+    const heading = (section) => section[1].toLowerCase().replace(/[^\p{L}\p{N}_]+/gu, " ").trim();
     const found = words.length ? sections.filter((section) => has(section[3])) : [];
-    // Some headings stand before the symbols, and the other sections behind them.
-    const first = found.filter(hasInHeading).slice(0, 8);
-    const others = found.filter((section) => !first.includes(section)).slice(0, 100);
+    // Some headings stand before the symbols. Behind them stand the other sections, first those with more words in their heading.
+    const first = found.filter((section) => has(heading(section))).slice(0, 8);
+    const others = found.filter((section) => !first.includes(section));
+    others.sort((one, other) => hits(heading(other)) - hits(heading(one)));
     // The generator shows the rows whose ids begin with the query.
     const rows = (part, place) =>
         part.map(([link, heading, title], number) => [
@@ -17,6 +19,6 @@ createResults = function () {
             [heading, ["../" + link, 1, title]],
         ]);
     searchData.unshift(...rows(first, "first"));
-    searchData.push(...rows(others, "other"));
+    searchData.push(...rows(others.slice(0, 100), "other"));
     createSymbols();
 };

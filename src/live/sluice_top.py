@@ -83,11 +83,11 @@ class Shown:
                    "sluice_log_queued", "sluice_pool_used")
         room = ("sluice_bus_room", "sluice_object_room", "sluice_queue_room", "sluice_pool_blocks")
         waited, count = self.rate("sluice_bus_queue_time_seconds"), self.rate("sluice_bus_timed")
-        busy = self.rate("sluice_object_handler_seconds")
+        busy, cpu = self.rate("sluice_object_handler_seconds"), self.rate("sluice_thread_cpu_seconds")
         return (
             brief(self.rate(*accepted)), brief(self.rate(done)), brief(total(self.now, *waiting)), brief(total(self.now, *room)),
             brief(self.rate(*refused)), brief(total(self.now, *refused)), brief(total(self.now, done)),
-            duration(waited / count) if count else "-", f"{min(100, busy / 1e7):.0f} %" if busy else "-",
+            duration(waited / count) if count else "-", f"{min(100, busy / 1e7):.0f} %" if busy else f"{cpu / 1e7:.0f} %" if cpu else "-",
         )
 
 

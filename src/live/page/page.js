@@ -438,10 +438,11 @@ function showTables() {
         const fills = each.fills();
         const waiting = fills.reduce((sum, [, used]) => sum + used, 0);
         const busy = each.busy();
+        const cpu = each.rate("sluice_thread_cpu_seconds");  // of all threads: 200 % of two processors
         return [[each.name], [each.kind], [brief(rates[0])], [brief(rates[1])],
             [fills.length ? brief(waiting) : "–", fills.some(([, used, room]) => room && used >= 0.9 * room)],
             [brief(rates[2]), rates[2] > 0], ...totals.map((count) => [count === null ? "–" : exact(count)]),
-            [duration(each.wait())], [busy === null ? "–" : `${(100 * busy).toFixed(0)} %`, busy > 0.8]];
+            [duration(each.wait())], [busy || cpu ? `${(100 * (busy ?? cpu / 1e9)).toFixed(0)} %` : "–", busy > 0.8]];
     }));
     const watched = objects.get(chosen);
     byId("details").hidden = !watched;

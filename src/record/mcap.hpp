@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -142,7 +142,7 @@ public:
         std::string begin(magic);
         putRecord(begin, Op::header, std::string_view(), std::string_view("sluice"));
         if (file_ < 0 || packer_ == nullptr || !append(begin)) {
-            const std::string reason = std::strerror(errno);
+            const std::string reason = std::generic_category().message(errno);
             if (file_ >= 0) {
                 ::close(file_);
             }
@@ -301,7 +301,8 @@ public:
     /// Throws std::runtime_error if the file cannot be read or is no MCAP file.
     explicit Reader(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
         if (!file_) {
-            throw std::runtime_error("record: cannot read " + path + ": " + std::strerror(errno));
+            throw std::runtime_error("record: cannot read " + path + ": " +
+                                     std::generic_category().message(errno));
         }
         left_ = static_cast<std::uint64_t>(file_.tellg());
         file_.seekg(0);
@@ -363,8 +364,7 @@ private:
 
     /// Takes the records of a chunk. Returns false if any of them is wrong.
     bool takeChunk(std::string_view content) {
-        std::uint64_t first = 0;  // the chunk may also contain channels, so its times do not matter
-        std::uint64_t last = 0;
+        std::uint64_t first = 0, last = 0;  // no matter: the chunk may also contain channels
         std::uint64_t size = 0;
         std::uint32_t crc = 0;  // zstd has its own checksum
         std::string_view method;

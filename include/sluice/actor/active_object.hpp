@@ -156,8 +156,8 @@ namespace sluice {
 /// Use PooledObject for many objects with short handlers. Use ActiveEventQueue for handlers added
 /// at run time. Use Bus for parts of a program that share a thread.
 ///
-/// Order: as for Bus. A due timer of high priority fires before the next message. Other due timers
-/// fire after the queued messages, or together with a due timer of high priority.
+/// Order: as for Bus. A due timer of high priority fires before the next message. Due timers of
+/// lower priority fire after the queued messages, or together with a due timer of high priority.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. The object may
 /// be destroyed after join() or before start(), but not by its own handlers: see Running.

@@ -13,7 +13,6 @@
 
 namespace sluice {
 
-/// The settings of an executor.
 struct ExecutorOptions {
     /// The maximum size of a message in bytes, including about 32 bytes for the mailbox.
     std::size_t messageSize = 128;

@@ -35,8 +35,8 @@ private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that a test runs on one thread. No other thread could end a wait,
-/// so waitUntil() never waits, and wait() terminates the program unless ready() is true.
+/// The wait strategy of objects that a test runs on one thread. waitUntil() never waits. wait()
+/// terminates the program if ready() is false, because no thread could end the wait.
 template <class Platform>
 class ManualWait {
 public:

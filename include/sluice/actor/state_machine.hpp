@@ -435,7 +435,7 @@ public:
 
 private:
     /// The scope of one offer(). Its destructor removes the message unless the message stays
-    /// deferred. If offer() throws, the next redeliver() offers the other messages.
+    /// deferred. If offer() throws, the next redeliver() offers the remaining messages.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -696,7 +696,7 @@ private:
         begin<Target>();
     }
 
-    /// Leaves State, and its parents that are inside the state with the index Common.
+    /// Leaves State and its parents, but not the state with index Common or its parents.
     template <std::size_t Common, class State>
     void leave() {
         if constexpr (indexOf<State> != Common) {
@@ -719,7 +719,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters the parents of State that are inside the state with the index Common, and then State.
+    /// Enters State after its parents, but not the state with index Common or its parents.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {

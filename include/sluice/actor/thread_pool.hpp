@@ -86,7 +86,7 @@ public:
     }
 
     /// Sleeps until isOver() returns true or the deadline is reached, and then calls leave(guard).
-    /// The timekeeper also wakes at the earliest alarm. Any other thread also wakes if the
+    /// The timekeeper sleeps at most until the earliest alarm. Any other thread wakes early if the
     /// timekeeper is missing. `waiter` is null for a worker.
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
@@ -202,7 +202,7 @@ private:
 };
 
 /// The task that a worker runs next. A handler sets its worker's next task by posting to an idle
-/// object. Only the worker calls set() and take().
+/// object. Only the owning worker calls set() and take().
 template <class Platform, class Task>
 class NextTask {
 public:
@@ -281,9 +281,9 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts to an idle object, that object runs next on the handler's thread, for
-/// at most 32 objects in a row. All other objects wait in one queue. If a handler runs for longer
-/// than a millisecond, an idle thread takes over the object that would run next. A free thread
-/// alternates between a due timer and an object of the queue.
+/// at most 32 objects in a row. Objects that do not run next wait in one queue. If a handler runs
+/// for longer than a millisecond, an idle thread takes over the object that would run next. A free
+/// thread alternates between a due timer and an object of the queue.
 ///
 /// Thread safety: any thread may call any member except constructor and destructor. All objects
 /// must have ended before the destructor. A handler must call Executor::beforeWaitInHandler()
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    /// A sleeping worker has no task, and cannot wake up while another thread holds lock_.
+    /// While this thread holds lock_, no worker wakes up. A sleeping worker has no task.
     [[nodiscard]] bool isIdle() {
         if (!idle_.areAllAsleep()) {
             return false;

@@ -140,7 +140,7 @@ private:
         std::uint64_t progress = 0;  ///< the object's progress() at the last check
         bool wasAwake = false;
         bool isReported = false;
-        TimePoint since{};  ///< time of the first check with this progress
+        TimePoint since{};  ///< time of the first check that saw `progress`
     };
 
     void check(const Guard& /*guard*/, Entry& entry, TimePoint now) {

@@ -128,7 +128,7 @@ private:
     BasicSpinLock<Platform> lock_;
     Wait* oldest_ = nullptr;  ///< guarded by lock_
     Wait* newest_ = nullptr;  ///< guarded by lock_
-    std::size_t waits_ = 0;   ///< waits between add() and end(); guarded by lock_
+    std::size_t waits_ = 0;   ///< number of Waits between add() and end(); guarded by lock_
     typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written under lock_
 };
 
@@ -171,7 +171,7 @@ public:
 
 protected:
     /// Calls tryOnce() until a slot is free or `timeout` has passed. In a handler, calls tryOnce()
-    /// only once. Returns the last call's result. `manual` is the object's ManualExecutor or null.
+    /// only once. Returns tryOnce()'s last result. `manual` is the object's ManualExecutor or null.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {

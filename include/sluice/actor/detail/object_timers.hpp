@@ -215,8 +215,9 @@ public:
         return high_.earliest() != TimePoint::max() && high_.earliest() <= readClock();
     }
 
-    /// Fires a batch of due timers by receive(message, header), high priority first, until isOver()
-    /// returns true, and at most once per timer. Returns the number of fired timers.
+    /// Calls receive(message, header) for a batch of due timers, high priority first. Stops when
+    /// isOver() returns true. Each timer fires at most once per fire() call. Returns the number of
+    /// fired timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();

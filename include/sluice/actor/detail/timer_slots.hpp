@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// At most Count timers of one object, whose thread is the owner. Any thread starts and cancels
-/// timers; only the owner fires timers. Lock-free: a preempted arm() or cancel() blocks one slot.
+/// At most Count timers of one object. Any thread starts and cancels timers; only the object's
+/// thread, the owner, fires timers. Lock-free: a preempted arm() or cancel() blocks one slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>

@@ -220,7 +220,7 @@ protected:
     struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    /// The closing state of an object, which changes only in the order of these values.
+    /// The closing state of an object, which changes only in the order of the enumerators.
     enum class Closing : unsigned char {
         unstarted,
         no,
@@ -466,10 +466,10 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
 /// Use PooledObject for many objects whose handlers are short. Use ActiveObject for an object whose
 /// handlers wait or compute for long.
 ///
-/// Order: messages of high priority are handled first. Messages that one thread posts with one
+/// Order: messages of high priority are handled first. Messages that one thread posts with the same
 /// priority stay in order. The object handles at most Traits::batch messages before other objects
-/// run. Due timers of high priority fire before the next message, other timers before the next
-/// batch.
+/// run. Due timers of high priority fire before the next message, other due timers before the next
+/// batch of messages.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. Only one thread
 /// may call start() and the destructor. The object may be destroyed when it has ended or was never

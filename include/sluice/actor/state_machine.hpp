@@ -552,7 +552,7 @@ public:
         redeliver();
         return true;
     }
-    /// Leaves all states, discards the deferred messages, and clears the history.
+    /// Leaves all states, discards the deferred messages, and clears the history of each state.
     void stop() {
         static constexpr auto leaving = leaveTable(States{});
         const Calling calling(*this);
@@ -584,8 +584,7 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// The number of deferred messages that no row accepted when they were offered again, or that
-    /// stop() discarded.
+    /// The number of deferred messages that stop() discarded, or that no row accepted later.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
 private:
@@ -696,7 +695,7 @@ private:
         begin<Target>();
     }
 
-    /// Leaves State and its parents, but not the state with index Common or its parents.
+    /// Leaves State and its parents up to, but not including, the state with index Common.
     template <std::size_t Common, class State>
     void leave() {
         if constexpr (indexOf<State> != Common) {
@@ -719,7 +718,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters State after its parents, but not the state with index Common or its parents.
+    /// Enters the parents of State below the state with index Common, and then State.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {

@@ -40,7 +40,7 @@ public:
     /// Receives the name of an object, and the minimum time for which its handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
-    /// Watches an object. Destroy a Watch before its object and before the watchdog.
+    /// Watches an object. Destroy a Watch before the watched object and the watchdog.
     class [[nodiscard]] Watch {
     public:
         Watch(Watch&& other) noexcept

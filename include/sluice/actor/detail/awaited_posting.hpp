@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far. A caller of add() reads it before trying to post.
+    /// The number of notifications so far, for add(). Must be read before the post is tried.
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }

@@ -89,7 +89,7 @@ private:
                                                std::memory_order_relaxed);  // hint
     }
 
-    /// The newest message, or the address of a state in marks_ if no message is queued.
+    /// The newest message, or the address of a state in marks_ if the stack is empty.
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
     char marks_[3]{};  ///< the address of marks_[s] stands for State s
 };

@@ -223,9 +223,9 @@ public:
         }
     }
 
-    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Owned
-    /// lines make the next construct() by another thread faster: see docs/decisions/rings.md. If a
-    /// T is larger than four cache lines, only its first line is written.
+    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. The
+    /// writes make another thread's next construct() faster: see docs/decisions/rings.md. If a T is
+    /// larger than four cache lines, only its first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile keeps the stores
@@ -356,8 +356,8 @@ private:
         }
     }
 
-    // Each light() reads `choice`, so no other variable may share its cache line. Two cache lines
-    // are reserved, because processors prefetch lines in pairs.
+    // Each light() reads `choice`, so no other variable may share the cache line of `choice`. Two
+    // cache lines are reserved, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };

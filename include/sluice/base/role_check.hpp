@@ -35,8 +35,8 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls of functions that allow one caller at a time, such as a queue's
-/// consumer functions. Also detects a handler that consumes from its own queue. Successive calls
-/// may come from different threads. A RoleCheck costs a byte.
+/// consumer functions. Also detects a handler that consumes from its own queue. Different threads
+/// may make calls one after another. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:

@@ -163,8 +163,8 @@ constexpr bool storable() noexcept {
 /// that are copied or of unlimited size.
 ///
 /// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
-/// (accepts only noexcept callables). A callable has at most Bytes bytes, at most the alignment of
-/// std::max_align_t, and a noexcept move. Anything that std::invoke can call is accepted.
+/// (accepts only noexcept callables). A callable must fit into Bytes bytes, not be over-aligned,
+/// and have a noexcept move. Anything that std::invoke can call is accepted.
 ///
 /// Errors: calling an empty FixedFunction ends the program, also in release builds. A FixedFunction
 /// is empty if it was moved from, default-constructed, or constructed from nullptr, a null pointer

@@ -235,10 +235,10 @@ struct Magazine {
 /// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
 /// A thread's cache has two magazines, which are stacks of free blocks. Allocations and
-/// deallocations use the loaded magazine. If the loaded magazine is empty or full, the cache swaps
-/// its two magazines. If both magazines are empty or both are full, the cache exchanges one
-/// magazine in the depot. An exchange happens at most once per `magazineRounds` allocations or
-/// deallocations: see "Magazines and Vmem" (Bonwick and Adams, 2001).
+/// deallocations use one of the magazines, the loaded magazine. If the loaded magazine is empty or
+/// full, the cache swaps its two magazines. If both magazines are empty or both are full, the cache
+/// exchanges one magazine in the depot. An exchange happens at most once per `magazineRounds`
+/// allocations or deallocations: see "Magazines and Vmem" (Bonwick and Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;

@@ -47,8 +47,8 @@ namespace detail {
 
 // A parker lets a thread sleep until the high half of a Park's atomic word changes. park(word,
 // stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value. park() may
-// return at any time. A notifier changes the high half so that stillWaiting(value) becomes false,
-// and then calls unparkAll(word) or unparkOne(word).
+// return at any time. A notifier changes the word's high half so that stillWaiting(value) becomes
+// false, and then calls unparkAll(word) or unparkOne(word).
 
 #if defined(__linux__)
 

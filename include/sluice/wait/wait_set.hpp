@@ -58,7 +58,7 @@ public:
 
     explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
     ~BasicWaitSet() {
-        std::list<Entry>().swap(entries_);  // poll functions may own sources of the set
+        std::list<Entry>().swap(entries_);  // destroys sources that poll functions own
         SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
     }
 

@@ -386,8 +386,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain() after a consume call, even if the call throws. Also notifies
-    /// all consumers of a drained queue, and one consumer if a lane still has messages.
+    /// Wakes a producer and drain() after a consume call, even if the call throws. Also wakes all
+    /// consumers of a drained queue, and one consumer if a lane still has messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // unchanged if a handler throws

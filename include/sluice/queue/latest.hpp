@@ -60,7 +60,7 @@ public:
     }
 
     ~Latest() {
-        free_.takeAll();  // refuses set() in the values' destructors
+        free_.takeAll();  // so that set() fails in the values' destructors
         destroyHeld();
         (void)update();  // takes the newest value
         destroyHeld();

@@ -169,7 +169,7 @@ public:
         if (!isClosed()) {  // E3 close
             return false;
         }
-        Platform::Fence::heavy();  // for all lanes; not locked, because heavy() is a system call
+        Platform::Fence::heavy();  // one fence for all lanes; no lock during this system call
         const Guard guard(lock_);
         for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
             if (!lane->ring.isDrainedAfterFence()) {
@@ -230,7 +230,7 @@ private:
         return first_.load(std::memory_order_relaxed);  // under the lock
     }
 
-    /// The next lane to visit, or nullptr while a producer registers the only lane.
+    /// The next lane to visit. Returns nullptr while producer() adds the first lane.
     [[nodiscard]] Lane* current() noexcept {
         Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
         if (lane == nullptr) {

@@ -35,9 +35,9 @@ struct OverwriteRingTraits : QueueTraits {
 /// Order: messages are taken or dropped in the order of their pushes, unless two pushes overlap.
 ///
 /// Thread safety: any thread may call any member, but without manyProducers only one thread at a
-/// time may push. A push waits only while preempted threads occupy all slots (at least four). A
-/// thread preempted while it moves a message occupies a slot. A producer preempted mid-push blocks
-/// delivery until capacity() later pushes have dropped its message.
+/// time may push. A push waits only while preempted threads occupy all slots of the ring, at least
+/// four. A thread preempted while it moves a message occupies a slot. A producer preempted mid-push
+/// blocks delivery until capacity() later pushes have dropped its message.
 ///
 /// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
 ///
@@ -97,7 +97,7 @@ public:
     }
 
     /// Constructs a T in the ring. Returns `ok` or `closed`. Nested pushes from constructors of T
-    /// wait forever if they occupy all slots (at least four).
+    /// wait forever if the pushes occupy all slots of the ring.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -182,7 +182,7 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Calls done() before loading tail_, so that the difference cannot become negative.
+        // Calls done() before loading tail_, so that tail - done cannot become negative.
         const Index done = this->done();
         // Relaxed: acquired before.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));

@@ -290,7 +290,7 @@ public:
 
     /// The approximate number of messages queued or being handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // head_ is loaded before tail_, so that the difference cannot become negative.
+        // Loads head_ before tail_, so that tail - head cannot become negative.
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());

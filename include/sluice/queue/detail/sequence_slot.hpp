@@ -140,7 +140,7 @@ public:
 
     /// The approximate number of messages queued, being pushed or handled; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // passed() is loaded before tail_, so that the difference cannot become negative.
+        // Loads passed() before tail_, so that tail - passed cannot become negative.
         const Index passed = ring().passed().load(std::memory_order_acquire);  // E5 passed
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());

@@ -221,7 +221,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Locks ending_, at the latest after `atMost`. In a sink, tries the lock only once, because the
+/// Locks ending_, waiting for at most `atMost`. In a sink, tries the lock only once, because the
 /// lock's holder may wait for the sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);

@@ -77,11 +77,11 @@ struct backend_options {
     bool flush_on_waits = false;
 
     /// The maximum time for which ~backend() and spdlog::shutdown() wait. Records that remain after
-    /// this time are counted, as after a timed-out backend::shutdown(), but not written.
+    /// drain_timeout are counted, as after a timed-out backend::shutdown(), but not written.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
     /// The minimum time between two drop notices, the lines "N records dropped" in place of lost
-    /// records. Zero means a check after each batch; `no_limit` means no notices.
+    /// records. Zero means a check for lost records after each batch; `no_limit` means no notices.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
     /// The back end's thread calls on_drop with each drop notice, for each logger and level that
@@ -95,8 +95,8 @@ struct backend_options {
     std::function<std::chrono::system_clock::time_point()> clock;
 
     /// The back end's thread calls on_thread_start when it starts and on_thread_stop before it
-    /// ends, for example to set its priority. Exceptions of these two hooks are reported on stderr.
-    /// A log call in a thread hook does not wait if its lane is full.
+    /// ends, for example to set its priority. Exceptions of thread hooks are reported on stderr. A
+    /// log call in a thread hook does not wait if its lane is full.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 

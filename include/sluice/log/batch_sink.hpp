@@ -30,11 +30,11 @@ public:
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 
-    /// Passes the collected text to the system. The back end calls end_batch() after a batch, but
-    /// at most once per backend_options::write_interval.
+    /// Passes the collected text to the operating system. The back end calls end_batch() after a
+    /// batch, but at most once per backend_options::write_interval.
     virtual void end_batch() = 0;
 
-    /// Returns true if end_batch() should be called before `write_interval`, because of much text.
+    /// Returns true if the collected text is too much to wait for `write_interval`.
     virtual bool has_much() const { return false; }
 };
 

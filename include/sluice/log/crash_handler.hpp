@@ -5,18 +5,19 @@
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
-/// The crashing thread waits until all back ends have written the records and flushed the sinks,
-/// but no longer than the given time. After the wait, the signal has its usual effect: the
-/// previously installed handler runs, or the process ends. A faulting instruction runs again, so
-/// that the previous handler and the core file show the fault's address. Other signals are raised
-/// again. A signal that the previous handler passes back has its default effect.
+/// The crashing thread waits, for at most `timeout`, until all back ends have written the records
+/// and flushed the sinks. After the wait, the signal has its usual effect: the previously installed
+/// handler runs, or the process ends. A faulting instruction runs again, so that the previous
+/// handler and the core file show the fault's address. A signal that no instruction caused is
+/// raised again. If the previous handler passes a signal back, the signal has its default effect.
 ///
 /// The crash handler may fail if the back end's own thread crashes, if a sink waits for a lock of
 /// the crashed thread, or if the thread crashed inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler().
 ///
-/// On Windows, install_crash_handler() is deleted: flush in a SetUnhandledExceptionFilter() filter.
+/// On Windows, install_crash_handler() is deleted. Call flush_wait() in a filter for
+/// SetUnhandledExceptionFilter().
 
 #if defined(_WIN32)
 namespace sluice::log {

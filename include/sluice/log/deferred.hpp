@@ -8,7 +8,7 @@
 ///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
-/// Use the macros on hot paths, and for calls with fields. Use logger->info(...) in all other code,
+/// Use the macros on hot paths, and for calls with fields. Use logger->info(...) outside hot paths,
 /// and for format strings made at run time. The macros print the same text as logger->info(...),
 /// except that they print a null `char*` as "(null)".
 ///
@@ -18,8 +18,8 @@
 /// (SPDLOG_USE_STD_FORMAT), the calling thread always formats.
 ///
 /// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. A call
-/// below the logger's level evaluates only its logger. The format string is a constant without
-/// named arguments. Fields, made by kv(), have no placeholder in the format string. A format string
+/// below the logger's level evaluates only `logger`. The format string is a constant without named
+/// arguments. Fields, made by kv(), have no placeholder in the format string. A format string
 /// without arguments is printed unchanged.
 ///
 /// Thread safety: as for logger->info(...). `{:L}` uses the global locale when formatting.
@@ -135,7 +135,7 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
     return logger.should_log(level) || logger.should_backtrace();
 }
 
-/// Keeps a shared library with call sites in memory after dlclose(), because records and ending
+/// Keeps a shared library with log calls in memory after dlclose(), because records and ending
 /// threads refer to the library's data and code.
 struct StaysLoaded {
     StaysLoaded() noexcept {
@@ -148,7 +148,7 @@ struct StaysLoaded {
     }
 };
 
-/// staysLoaded is a template, so that only libraries with call sites have the object.
+/// staysLoaded is a template, so that only libraries with log calls have the object.
 template <class = void>
 [[gnu::visibility("hidden")]] inline const StaysLoaded staysLoaded;
 

@@ -145,16 +145,16 @@ key_value kv(std::string_view key, const T& value) noexcept {
     return {key, detail::fieldValue(value)};
 }
 
-/// A guard object that adds fields to all records its thread logs while the object exists.
+/// A guard that adds context fields to all records that its thread logs while the guard exists.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
 ///     handle();                 // records of this thread have the same fields
 ///
-/// A scoped_context copies keys and values. Text sinks print its fields before the fields of the
-/// log call. A json_formatter prints context fields in the object "context", with the thread's
-/// spdlog mdc. A field of an inner scope hides an outer field with the same key. Create a
-/// scoped_context on the stack. Only async_loggers print context fields, but not in backtraces.
+/// A scoped_context copies keys and values. Text sinks print context fields before the log call's
+/// fields. A json_formatter prints context fields in the object "context", with the thread's spdlog
+/// mdc. A field of an inner scope hides an outer field with the same key. Create a scoped_context
+/// on the stack. Only async_loggers print context fields, but not in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -350,7 +350,7 @@ private:
     const std::size_t count_;
     const CurrentFields* const before_;
 
-    /// The innermost CurrentFields of the thread; all shared libraries use this variable.
+    /// The innermost CurrentFields of the thread; one variable for all shared libraries.
     [[gnu::visibility("default")]] inline static thread_local const CurrentFields* top_ = nullptr;
 };
 

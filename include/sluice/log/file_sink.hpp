@@ -55,19 +55,19 @@ namespace sluice::log {
 ///     rotation.max_files = 10;  // beside the current file
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The maximum size of a file in bytes (0: no limit). A line above max_bytes has its own file.
+    /// The maximum size of a file in bytes (0: no limit). A line over max_bytes has its own file.
     std::size_t max_bytes = 0;
 
-    /// If true, a new file begins once a day at the local time `hour`:`minute`. The times of the
-    /// records decide, so the first record of a new day begins the new file.
+    /// If true, a new file begins once a day at the local time `hour`:`minute`. A record's own time
+    /// selects the file, so the first record of a new day begins the new file.
     bool daily = false;
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
     /// Limits for rotated files, including files of earlier runs; 0 means no limit. The oldest
     /// files beyond a limit are deleted in set_rotation() and after each after_rotation call. A
-    /// file's age is the time since its last write; a file from the future counts as oldest. Links,
-    /// folders and renamed files, such as compressed ones, are neither counted nor deleted.
+    /// file's age is the time since its last write; a write time in the future counts as oldest.
+    /// Links, folders and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};
     std::uintmax_t max_total_bytes = 0;  ///< sum of rotated files' sizes; at least max_bytes
@@ -112,7 +112,7 @@ inline HANDLE openShared(const std::string& name, DWORD access, DWORD dispositio
     return ::CreateFileA(name.c_str(), access, 7 /* all sharing */, nullptr, disposition,
                          FILE_ATTRIBUTE_NORMAL, nullptr);
 }
-using Status = struct ::_stat64;  // 64-bit file sizes, unlike plain stat()
+using Status = struct ::_stat64;  // has 64-bit file sizes, unlike plain stat()
 inline auto* const fstat = &::_fstat64;
 inline auto* const fileno = &::_fileno;
 inline auto* const ftruncate = &::_chsize_s;
@@ -339,8 +339,8 @@ private:
     }
 #endif
 
-    /// Returns a name with a new number. An unused name is not enough: after_rotation may have
-    /// moved the file of that name, or the local time may have been set back.
+    /// Returns a name with a new number. An unused name could be an old name: after_rotation may
+    /// have moved the file, or the local time may have been set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
@@ -389,7 +389,7 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// A back end writes the text after a batch, at most once per backend_options::write_interval.
+/// A back end makes the sink write after a batch, at most once per backend_options::write_interval.
 /// Without a back end, the sink writes after 4096 bytes, in flush(), and in its destructor.
 ///
 /// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks
@@ -470,13 +470,13 @@ public:
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
-        begun_ = file_.isMoved() ? 0 : begun_;  // repeats a partly written line
+        begun_ = file_.isMoved() ? 0 : begun_;  // a new file needs a partly written line in full
         file_.open(false);
         write(guard);
     }
 
     /// Makes each write check, with up to three system calls, whether the file was renamed or
-    /// removed. The sink then opens a new file, and repeats a write to a removed file.
+    /// removed. After a rename or removal, the sink opens a new file and repeats a lost write.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -526,13 +526,13 @@ private:
     using Clock = std::chrono::steady_clock;
     using Time = spdlog::log_clock::time_point;
 
-    /// The buffered bytes after which log() writes, like stdio, and log_batch() writes.
+    /// log() writes after aloneBytes, like stdio; log_batch() writes after batchBytes.
     static constexpr std::size_t aloneBytes = 4096;
     static constexpr std::size_t batchBytes = std::size_t{1} << 16U;
     static constexpr std::size_t roomForALine = 4096;
     /// With this many unwritten bytes, the sink refuses records.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
-    /// The time between attempts after an error; an attempt for each record would slow all loggers.
+    /// The time between retries after an error; a retry for each record would slow all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};
 
     /// Returns true if the buffer has grown by `bytes` or more since the last attempt to write.
@@ -561,7 +561,7 @@ private:
         }
     }
 
-    /// Writes a full buffer. If writing fails, or failed within retryInterval, counts `message` as
+    /// Writes a full buffer. If writing fails, or failed recently (retryInterval), `message` is
     /// lost.
     void makeRoom(const Guard& guard, const spdlog::details::log_msg& message) {
         try {
@@ -583,8 +583,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// Returns true if `time` and rotation_.clock() have both reached nextDay_, because callers may
-    /// log future times. Computes nextDay_ again if rotation_.clock() was set back.
+    /// Returns true if `time` and rotation_.clock() have both reached nextDay_: `time` alone may be
+    /// in the future. Computes nextDay_ again if rotation_.clock() was set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {
@@ -659,7 +659,7 @@ private:
         }
     }
 
-    /// Deletes old files whose after_rotation call is over. Errors are thrown by the next write().
+    /// Deletes old files, except files that wait for after_rotation. Sets complaint_ if that fails.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {
@@ -750,7 +750,7 @@ private:
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< files to pass to after_rotation
     int hookProcess_ = 0;    ///< id of the process, perhaps the parent, in after_rotation; 0: none
-    std::string complaint_;  ///< errors of rotations and deletions, for the next write()
+    std::string complaint_;  ///< errors of rotations and deletions; thrown by the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
     std::size_t begun_ = 0;  ///< bytes of buffer_'s first line that the file already has

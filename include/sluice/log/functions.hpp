@@ -8,7 +8,7 @@
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// docs/migrating-from-spdlog-async.md compares the functions with spdlog's.
+/// docs/migrating-from-spdlog-async.md compares Sluice's functions with spdlog's.
 ///
 /// Thread safety: any thread may call any function, but no other thread may use spdlog's registry
 /// during make_async().
@@ -41,7 +41,7 @@ namespace sluice::log {
 
 /// Returns the default back end, and starts it if none is running. shutdown() and
 /// spdlog::shutdown() end the default back end. At program exit, the default back end writes all
-/// records. Log calls later in the exit, for example in destructors of static objects, write on the
+/// records; log calls after this point, for example in destructors of static objects, write on the
 /// calling thread. Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
 
@@ -123,7 +123,7 @@ inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(
 void init(const backend_options& options);
 
 /// Like spdlog::init_thread_pool(); `queue_size` is the number of records for each logging thread.
-/// `thread_count` is 1 to 1000, but only one thread writes, because two could not keep the order.
+/// `thread_count` is 1 to 1000, but one thread writes: several threads could not keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
@@ -179,7 +179,7 @@ public:
         std::shared_ptr<backend> found = peek();
         if (!found) {
             // Creates the back end before locking, because backend's constructor takes the same
-            // lock. If two threads create back ends simultaneously, the first one is kept.
+            // lock. If two threads create back ends simultaneously, the first back end is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
@@ -219,8 +219,8 @@ private:
     };
 
     void watchShutdown() {
-        // A sink must not wait for tp_mutex(): spdlog::shutdown() may hold tp_mutex() and wait for
-        // the sink.
+        // A sink must not wait for spdlog::shutdown(), which may hold tp_mutex() and wait for the
+        // sink.
         if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||  // hint
             hasLeft_.load(std::memory_order_acquire)) {                             // E1 exit
             return;
@@ -230,8 +230,8 @@ private:
         }
     }
 
-    /// Blocks fork() while tp_mutex(), spdlog's lock, is held, so that it is free in a child. Only
-    /// tries tp_mutex(), because spdlog::shutdown() takes the two locks in the opposite order.
+    /// Blocks fork() while it holds tp_mutex(), spdlog's lock, so that a child finds tp_mutex()
+    /// free. Only tries tp_mutex(), because spdlog::shutdown() locks it before BackendRegistry.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
@@ -242,7 +242,7 @@ private:
         return lock.owns_lock();
     }
 
-    /// Replaces the thread pool in spdlog's registry with a ShutdownHook, under tp_mutex().
+    /// Replaces the thread pool in spdlog's registry with a ShutdownHook. Requires tp_mutex().
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
@@ -267,7 +267,7 @@ private:
     }
 
     /// Registers leave() with atexit(). If two threads register leave(), the second call of leave()
-    /// does nothing. No lock is used, because a forked child could find the lock held forever.
+    /// does nothing. Takes no lock, because a forked child could find the lock held forever.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {  // E2 watch
             // spdlog's registry must exist before atexit(), so that it is destroyed after leave().

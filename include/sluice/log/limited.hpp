@@ -7,15 +7,15 @@
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Each call site has one count for all threads and loggers; a template has one for each instance.
-/// Calls below the logger's level are not counted. A call that is held back does not evaluate its
+/// Each call site (in a template: each instance) has one count for all threads and loggers. Calls
+/// below the logger's level are not counted. A call that is held back does not evaluate its
 /// arguments. `n` may have any type that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
 /// SLUICE_LOG_AT_MOST logs the first n calls of each second; n is at most 16,777,215. A second
 /// begins with the first call after the previous second has passed. If calls were held back, the
 /// line "N messages held back" precedes the next message.
 ///
-/// Thread safety: no call waits. The counts use relaxed operations and order no other access.
+/// Thread safety: no call waits. The counts use relaxed operations and order no memory access.
 
 #include <sluice/log/deferred.hpp>
 
@@ -76,8 +76,8 @@ public:
     }
 
 private:
-    // state_ holds a second and its count, so that both change together. The upper 40 bits are the
-    // second's beginning in milliseconds, enough for 34 years. The lower 24 bits count calls.
+    // state_ holds a second and its call count, so that both change together. The upper 40 bits are
+    // the second's beginning in milliseconds, enough for 34 years. The lower 24 bits count calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 

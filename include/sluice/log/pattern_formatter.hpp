@@ -110,7 +110,6 @@ inline char* copyText(char* to, spdlog::string_view_t text) noexcept {
     return std::copy(text.begin(), text.end(), to);
 }
 
-/// The texts "00" to "99", without separators.
 inline constexpr auto digitPairs = [] {
     std::array<char, 200> pairs{};
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -145,7 +144,8 @@ struct PatternStep {
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece, or joins it to the last step if both change equally often or one is fixed.
+/// Appends a piece to `steps`. Joins the piece to the last step if both change equally often, or if
+/// the piece or the step is fixed text.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
@@ -214,8 +214,7 @@ inline PatternSteps stepsOf(std::string_view pattern) {
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
 /// The formatter caches texts that change at most once a second, and copies digits and names
-/// directly. spdlog formats cached texts and rare flags. Custom flags need spdlog's
-/// pattern_formatter.
+/// directly. spdlog formats cached texts and rare flags. Custom flags are not supported.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///
@@ -400,7 +399,7 @@ private:
     const spdlog::pattern_time_type timeType_;
     const std::string eol_;
     detail::PatternSteps steps_;
-    Nanoseconds second_ = noSecond;  ///< the cached second's begin, since the epoch
+    Nanoseconds second_ = noSecond;  ///< the cached second, in nanoseconds since the epoch
     std::size_t room_ = 0;           ///< most bytes of a line without logger names and payloads
     std::size_t names_ = 0;          ///< number of logger names in the pattern
     std::size_t payloads_ = 0;       ///< number of payloads in the pattern

@@ -29,7 +29,7 @@ public:
     /// Keeps at most the first `size` bytes.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
-    /// Appends `count` bytes. If they do not fit, appends nothing and returns false.
+    /// Appends `count` bytes. Appends nothing and returns false if the bytes do not fit.
     [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;
@@ -42,8 +42,8 @@ public:
         return true;
     }
 
-    /// Appends `count` bytes that the caller must write. Appends nothing and returns null if they
-    /// do not fit.
+    /// Appends `count` bytes and returns their address; the caller must write them. Appends nothing
+    /// and returns null if the bytes do not fit.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;

@@ -30,13 +30,13 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// - encode() appends the message and must not throw. Returns false and leaves the buffer's size
-///   unchanged if the message does not fit or decode() would refuse it.
+/// - encode() appends the message and must not throw. If the message does not fit, or if decode()
+///   would refuse it, encode() returns false and leaves the buffer's size unchanged.
 /// - decode() receives untrusted bytes, and refuses invalid bytes with DecodeError::foreignForm.
-/// - schemaHash() identifies the type and must be the same in all programs. With `static constexpr
-///   bool needsSameSchema = true`, a bridge refuses messages with another hash.
+/// - schemaHash() identifies the type and must be the same in all programs. If Codec has `static
+///   constexpr bool needsSameSchema = true`, a bridge refuses messages with another hash.
 ///
-/// Thread safety: any thread may call the functions, because they share no state.
+/// Thread safety: any thread may call the functions of a Codec, because they share no state.
 template <class T, class = void>
 struct Codec {
     static constexpr bool needsSameSchema = hasUnnamedFields<T>();
@@ -66,7 +66,7 @@ inline constexpr bool needsSameSchema<C, std::void_t<decltype(C::needsSameSchema
 
 }  // namespace detail
 
-/// The codec of protobuf messages. Allocates memory where protobuf does.
+/// The codec of protobuf messages. Allocates memory only in protobuf's functions.
 template <class T>
 struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
     static bool encode(const T& message, Buffer& buffer) {

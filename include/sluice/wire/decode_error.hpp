@@ -4,7 +4,7 @@
 
 namespace sluice::wire {
 
-/// The reason why decode() or fromJson() refuses the bytes. toString() returns a sentence for each.
+/// The reason why decode() or fromJson() refuses its input. toString() describes each reason.
 enum class DecodeError : std::uint8_t {
     none,
     truncated,

@@ -11,7 +11,7 @@
 namespace sluice::wire::detail {
 
 /// Converts to any type, so that memberCount() can test how many values initialise an aggregate.
-/// The conversion is never called.
+/// AnyMember's conversion is never called.
 struct AnyMember {
     template <class T>
     operator T() const;
@@ -110,20 +110,20 @@ template <class T>
 
 namespace sluice::wire {
 
-/// The argument of describe(): selects a message type without an object.
+/// The argument of describe(), which selects a message type without an object.
 template <class T>
 struct Type {
     using Message = T;
 };
 
-/// One field of a message: its name in the bytes and its place in the object.
+/// One field of a message: the name in encoded bytes, and the member of the object.
 template <class Class, class Member>
 struct Field {
     std::string_view name;
     Member Class::*member;
 };
 
-/// Names one member of a message, for fields().
+/// Returns an argument of fields(), which gives a name to one member of a message.
 template <class Class, class Member>
 [[nodiscard]] constexpr Field<Class, Member> field(std::string_view name,
                                                    Member Class::*member) noexcept {
@@ -144,7 +144,7 @@ template <class Class, class Member>
 /// Define describe() as a constexpr function in the message's namespace. A message has at most 64
 /// fields with unique UTF-8 names. Because names identify fields, two programs may have different
 /// fields. Empty types, and aggregates of 1 to 16 members without base classes, need no describe():
-/// positions identify their fields.
+/// a field's position identifies the field.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -158,7 +158,7 @@ inline constexpr bool isDescribed = false;
 template <class T>
 inline constexpr bool isDescribed<T, std::void_t<decltype(describe(Type<T>()))>> = true;
 
-/// The name of field `index` of an aggregate without describe(), which is the index as text.
+/// Returns the index as text, which is the name of a field of an aggregate without describe().
 [[nodiscard]] constexpr std::string_view numberName(std::size_t index) noexcept {
     constexpr std::string_view names = "0 1 2 3 4 5 6 7 8 9 101112131415";
     return names.substr(index * 2, index < 10 ? 1 : 2);
@@ -178,7 +178,7 @@ template <class... Fields>
 [[nodiscard]] constexpr bool areNamed(const std::tuple<Fields...>& all) noexcept {
     return std::apply(
         [](const auto&... each) {
-            // Begins with an empty name, because an array of size 0 is an error.
+            // `names` begins with an empty name, because an array must not have size 0.
             const std::string_view names[] = {{}, each.name...};
             for (std::size_t i = 1; i <= sizeof...(each); ++i) {
                 for (std::size_t k = 1; k < i; ++k) {
@@ -217,7 +217,7 @@ constexpr std::tuple<Type<Members>...> typesOf(const std::tuple<Members*...>*) n
     return {};
 }
 
-/// Calls visit(name, Type<Member>()) for each field, in the same order, without an object.
+/// Calls visit(name, Type<Member>()) for each field, in forEachField()'s order, without an object.
 template <class T, class Visitor>
 constexpr void forEachFieldType(Visitor&& visit) {
     if constexpr (isDescribed<T>) {

@@ -16,8 +16,8 @@ namespace sluice::wire::detail {
 
 using CrcTable = std::array<std::uint32_t, 256>;
 
-/// Computes the tables of CRC32C, with the reflected Castagnoli polynomial. Table n has the CRC of
-/// each byte value followed by n zero bytes.
+/// Computes the tables of CRC32C, with the reflected Castagnoli polynomial. Table n contains the
+/// CRC of each byte value followed by n zero bytes.
 constexpr std::array<CrcTable, 8> makeCrcTables() noexcept {
     std::array<CrcTable, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -60,7 +60,7 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 #if defined(__x86_64__) || defined(_M_X64)
 
 [[nodiscard]] inline bool hasCrcInstruction() noexcept {
-#if defined(_MSC_VER)  // because the builtin needs a run-time library
+#if defined(_MSC_VER)  // because __builtin_cpu_supports() needs a run-time library
     static const bool found = [] {
         int registers[4] = {};
         __cpuid(registers, 1);
@@ -117,8 +117,8 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 /// Bytes in each of the three streams of crc32cByInstruction().
 inline constexpr std::size_t crcStream = 168;
 
-/// Computes the tables of behindStream(): for each byte of a sum, the sum after crcStream more zero
-/// bytes. The result for several bits is the exclusive or of the results for each bit.
+/// Computes the tables of behindStream(), which map each byte of a sum to the sum after crcStream
+/// more zero bytes. The sum of several bits is the exclusive or of the sums of single bits.
 constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
     std::array<std::uint32_t, 32> ofBit{};
     for (std::size_t bit = 0; bit < 32; ++bit) {
@@ -153,9 +153,8 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
     return word;
 }
 
-/// Computes the CRC by the processor's instruction, eight bytes per step. The instruction has a
-/// latency of three cycles and a throughput of one per cycle, so three streams take the time of
-/// one.
+/// Computes the CRC by the processor's instruction, eight bytes per step. Three streams take the
+/// time of one stream, because an instruction takes three cycles but one can begin in each cycle.
 [[nodiscard]] inline std::uint32_t crc32cByInstruction(const unsigned char* bytes, std::size_t size,
                                                        std::uint32_t crc) noexcept {
     std::uint64_t sum = ~crc;
@@ -180,9 +179,8 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
 #endif
 
-/// Returns the CRC32C of the bytes. To continue with a second range, pass the result of the first
-/// range as `crc`. Uses the processor's CRC32C instruction, if there is one (SSE 4.2 on x86-64;
-/// AArch64), in any build.
+/// Returns the CRC32C of the bytes. For a second range, pass the CRC of the first range as `crc`.
+/// Any build uses the CRC32C instruction if the processor has it (SSE 4.2 on x86-64, or AArch64).
 [[nodiscard]] inline std::uint32_t crc32c(const unsigned char* bytes, std::size_t size,
                                           std::uint32_t crc = 0) noexcept {
 #if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__)
@@ -197,7 +195,7 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
 namespace sluice::wire {
 
-/// The reason why decodeEnvelope() refuses the bytes. toString() returns a sentence for each.
+/// The reason why decodeEnvelope() refuses the bytes. toString() describes each reason.
 enum class EnvelopeError : std::uint8_t {
     none,
     tooShort,
@@ -228,7 +226,7 @@ enum class EnvelopeError : std::uint8_t {
     return "unknown error";
 }
 
-/// The header of a message between programs: its type, and the program that published it.
+/// The header of a message between programs, with the message's type and publishing program.
 ///
 ///     std::array<unsigned char, wire::envelopeSize + 100> bytes;
 ///     // ... write the payload at bytes.data() + wire::envelopeSize, then:
@@ -248,19 +246,19 @@ enum class EnvelopeError : std::uint8_t {
 ///
 /// CRC32C (Castagnoli) detects accidental damage, but not deliberate changes.
 ///
-/// Thread safety: any thread may call the functions, because they share no state.
+/// Thread safety: any thread may call encodeEnvelope() and decodeEnvelope(), which share no state.
 struct Envelope {
     /// Codec::schemaHash() of the message's type.
     std::uint64_t schemaHash = 0;
-    /// A number for the type, which a bridge computes from the subject and the version.
+    /// The type's number, which a bridge computes from the type's subject and version.
     std::uint32_t type = 0;
     /// 0 is low, 1 is medium, 2 is high. decodeEnvelope() refuses other values.
     std::uint8_t priority = 0;
-    /// The publishing program's number, unique in the fleet.
+    /// The publishing program's number, unique among all programs that exchange messages.
     std::uint64_t origin = 0;
-    /// A number that changes with each start of the publishing program.
+    /// A number that changes each time the publishing program starts.
     std::uint32_t incarnation = 0;
-    /// Counts messages of the same origin, incarnation, type and priority, from 1.
+    /// The message's number, from 1, among those with its origin, incarnation, type and priority.
     std::uint64_t sequence = 0;
     /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;
@@ -300,8 +298,8 @@ template <std::size_t Bytes>
 
 }  // namespace detail
 
-/// Writes the envelope into the first 64 bytes of `message`. The next `payloadSize` bytes must
-/// already contain the payload, because the checksum includes them. Does not allocate.
+/// Writes the envelope into the first 64 bytes of `message`. The payload must already be in the
+/// next `payloadSize` bytes, because the checksum covers these bytes. Does not allocate.
 inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
                            std::uint32_t payloadSize) noexcept {
     detail::putLittle<4>(message, envelopeMagic);
@@ -319,8 +317,8 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
 }
 
-/// Reads the envelope of an untrusted message of `size` bytes, payload included. After an error,
-/// `envelope` is unchanged. Does not allocate.
+/// Reads the envelope of an untrusted message of `size` bytes, which include the payload. After an
+/// error, `envelope` is unchanged. Does not allocate.
 [[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
                                                   Envelope& envelope) noexcept {
     if (size < envelopeSize) {

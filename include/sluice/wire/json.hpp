@@ -19,7 +19,7 @@ namespace sluice::wire {
 
 namespace detail {
 
-/// Returns the value as a document that keeps the order of the fields.
+/// Returns the value as a JSON document that keeps the order of the fields.
 template <class T>
 [[nodiscard]] nlohmann::ordered_json jsonOf(const T& v) {
     if constexpr (std::is_enum_v<T>) {
@@ -65,7 +65,7 @@ template <class T>
     if (!from.is_number_integer()) {
         return DecodeError::wrongType;
     }
-    const auto number = from.get<std::int64_t>();  // negative, or the 0 of `-0`
+    const auto number = from.get<std::int64_t>();  // a negative number, or 0 for `-0`
     if (number < static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
         return DecodeError::outOfRange;
     }
@@ -203,10 +203,9 @@ template <class T>
                                         nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// Reads a message from untrusted text by the rules of decode(). Limit the text's size, because
-/// parsing takes many times as much memory. If a field is repeated, its last value is read. A float
-/// or double also accepts whole numbers, and null as NaN. Fields that T lacks may be nested to any
-/// depth.
+/// Reads a message from untrusted JSON by the rules of decode(). Limit the text's size, because
+/// parsing needs many times that amount of memory. The last value of a repeated field counts. For a
+/// float or double, null means NaN. Fields that T lacks may be nested to any depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
     const bool hasNul = text.find('\0') != std::string_view::npos;  // the parser stops at a NUL

@@ -17,8 +17,8 @@
 namespace sluice::wire::detail {
 
 /// Writes values as MessagePack. Each function returns false if the buffer is full. value() also
-/// returns false if PackReader would refuse the value, because a text is not UTF-8 or values are
-/// nested deeper than maxDepth.
+/// returns false for a value that PackReader refuses: a text that is not UTF-8, or values nested
+/// deeper than maxDepth.
 class PackWriter {
 public:
     explicit PackWriter(Buffer& buffer) noexcept : buffer_(buffer) {}
@@ -125,8 +125,8 @@ private:
     Buffer& buffer_;
 };
 
-/// Reads MessagePack from an untrusted sender. Never reads beyond `size` bytes. Stores an element
-/// only after reading the element's bytes, so a false length allocates nothing.
+/// Reads MessagePack from an untrusted sender. Never reads beyond `size` bytes. Allocates no
+/// element before reading the bytes of that element, so a false length does not allocate memory.
 class PackReader {
 public:
     PackReader(const unsigned char* bytes, std::size_t size) noexcept : at_(bytes), left_(size) {}
@@ -179,8 +179,8 @@ private:
         map
     };
 
-    /// The first part of a value. `number` is the value itself, the bits of the value, or the
-    /// length of the value.
+    /// The first part of a value. `number` is the value, its bits or its length, depending on
+    /// `kind`.
     struct Head {
         Kind kind = Kind::nil;
         std::uint64_t number = 0;
@@ -209,7 +209,7 @@ private:
         return DecodeError::none;
     }
 
-    /// Reads the rest of a head with a type of 0xC0 to 0xDF.
+    /// Reads the rest of a head whose type byte is 0xC0 to 0xDF.
     [[nodiscard]] DecodeError readLong(unsigned type, Head& head) noexcept {
         switch (type) {
         case 0xC0:
@@ -269,7 +269,7 @@ private:
             return number(head, Kind::map, 4);
         case 0xC1:
             return DecodeError::wrongType;
-        default:  // 0xD4 to 0xD8: an extension of 1, 2, 4, 8 or 16 bytes and its type
+        default:  // 0xD4 to 0xD8: an extension type and 1, 2, 4, 8 or 16 bytes
             head = {Kind::binary, (std::uint64_t{1} << (type - 0xD4U)) + 1};
             return DecodeError::none;
         }
@@ -288,7 +288,7 @@ private:
         return DecodeError::none;
     }
 
-    /// Reads the head of an extension. The type byte and the content are then skipped like bytes.
+    /// Reads the head of an extension, whose type byte and content are skipped like binary data.
     [[nodiscard]] DecodeError extension(Head& head, unsigned size) noexcept {
         const auto error = number(head, Kind::binary, size);
         ++head.number;
@@ -449,8 +449,8 @@ private:
         return isForeign ? DecodeError::noKnownField : DecodeError::none;
     }
 
-    /// Reads the value of `key` into the field of this name. `seen` has one bit for each field that
-    /// was read.
+    /// Reads the value of `key` into the field with the name `key`. `seen` has one bit for each
+    /// field that has been read.
     template <class T>
     [[nodiscard]] DecodeError member(std::string_view key, T& object, std::uint64_t& seen,
                                      unsigned depth) {
@@ -468,7 +468,7 @@ private:
         return found ? error : skip(depth + 1);
     }
 
-    /// Skips the next value, because T does not have its field.
+    /// Skips the next value, which belongs to a field that T lacks.
     [[nodiscard]] DecodeError skip(unsigned depth) noexcept {
         Head head;
         if (const auto error = read(head); error != DecodeError::none) {
@@ -516,9 +516,9 @@ namespace sluice::wire {
 ///     Reading received;
 ///     const auto error = wire::decode(buffer.data(), buffer.size(), received);
 ///
-/// Returns false if the message does not fit, and buffer.hasOverflowed() is then true. Also returns
-/// false if decode() would refuse the message, because a text is not UTF-8 or maps and sequences
-/// are nested more than 32 deep. In both cases, the buffer's size is unchanged. Does not allocate.
+/// Returns false and sets buffer.hasOverflowed() if the message does not fit. Also returns false
+/// for a message that decode() refuses: a text is not UTF-8, or maps and sequences are nested more
+/// than 32 deep. If encode() returns false, the buffer's size is unchanged. Does not allocate.
 ///
 /// Thread safety: only one thread at a time may use the buffer and the message.
 template <class T>
@@ -534,13 +534,13 @@ template <class T>
 /// Reads a message from untrusted bytes.
 ///
 /// - A field that the bytes lack keeps its value, also inside an optional. Fields that T lacks are
-///   skipped, but bytes with only such fields are refused.
-/// - A whole number is accepted for a float or double, because some encoders write 1.0 as 1.
-/// - An enum accepts each number of its underlying type, so the caller must check for unknown
-///   values.
+///   skipped, but a message that has only unknown fields is refused.
+/// - A float or double accepts a whole number, because some encoders write 1.0 as 1.
+/// - An enum accepts every number of its underlying type, so the caller must check for numbers that
+///   are no enumerator.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Only std::string and std::vector allocate, and only for elements that were read. One byte may
-///   become an element of many bytes; a FixedVector limits their number.
+/// - Only std::string and std::vector allocate, and only for elements that have been read. One byte
+///   may become an element of many bytes; a FixedVector limits the number of elements.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

@@ -14,13 +14,13 @@ namespace sluice::wire {
 namespace detail {
 
 /// Computes FNV-1a over the structure of a type. If a type contains itself in a std::vector, the
-/// inner one is hashed as "..." and the number of types between the two.
+/// inner occurrence is hashed as "..." and the number of types between both occurrences.
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
     [[nodiscard]] constexpr bool hasUnnamedFields() const noexcept { return hasUnnamedFields_; }
 
-    /// Adds the structure of T. `Outer` are the types that contain T.
+    /// Adds the structure of T, which the types `Outer` contain.
     template <class T, class... Outer>
     constexpr void add() noexcept {
         if constexpr ((std::is_same_v<T, Outer> || ...)) {
@@ -77,13 +77,13 @@ private:
 
 }  // namespace detail
 
-/// A hash of the names, order and types of T's fields. It is the same on all machines unless T has
-/// a char field, because char is signed on some machines. Evaluated at compile time.
+/// A hash of the names, order and types of T's fields, evaluated at compile time. The hash is the
+/// same on all machines unless T has a char field, because char is signed on some machines.
 ///
 ///     constexpr std::uint64_t hash = wire::schemaHash<Order>();
 ///
-/// Types with different hashes may still read each other's messages if describe() names their
-/// fields, because decode() skips unknown fields.
+/// If describe() names the fields, programs with different hashes can still read each other's
+/// messages, because decode() skips unknown fields.
 template <class T>
 [[nodiscard]] constexpr std::uint64_t schemaHash() noexcept {
     detail::SchemaHash hash;
@@ -91,8 +91,8 @@ template <class T>
     return hash.result();
 }
 
-/// Returns true if T or a type inside T has no describe(), so that positions identify its fields.
-/// decode() then cannot detect that another program has a new field in the middle.
+/// Returns true if T or a type inside T has no describe(). Positions then identify fields, so
+/// decode() cannot detect that another program has a new field in the middle.
 template <class T>
 [[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
     detail::SchemaHash hash;

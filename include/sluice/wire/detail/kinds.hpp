@@ -12,12 +12,12 @@
 
 namespace sluice::wire::detail {
 
-/// True for integers that MessagePack supports. With g++'s extensions, std::is_integral_v is also
-/// true for 128-bit integers.
+/// True for integers that MessagePack supports. Tests the size, because std::is_integral_v is also
+/// true for 128-bit integers with g++'s extensions.
 template <class T>
 inline constexpr bool isInteger = std::is_integral_v<T> && sizeof(T) <= 8;
 
-/// True for floating-point types that MessagePack supports. A long double would lose digits.
+/// True for the floating-point types of MessagePack, in which a long double would lose digits.
 template <class T>
 inline constexpr bool isFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
@@ -62,14 +62,14 @@ inline constexpr bool hasFixedType = false;
 template <class T>
 inline constexpr bool hasFixedType<T, std::void_t<decltype(T{std::underlying_type_t<T>()})>> = true;
 
-/// Casts a received number, which need not equal an enumerator.
+/// Casts a received number, which may be no enumerator of T.
 template <class T>
 [[nodiscard]] constexpr T enumOf(std::underlying_type_t<T> number) noexcept {
     static_assert(hasFixedType<T>, "wire: write the enum's type, as in `enum Colour : int`");
     return static_cast<T>(number);
 }
 
-/// The deepest nesting of maps and arrays.
+/// The maximum nesting depth of maps and arrays.
 inline constexpr unsigned maxDepth = 32;
 
 }  // namespace sluice::wire::detail

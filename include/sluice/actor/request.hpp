@@ -374,7 +374,7 @@ public:
     mutable Question question;
 
 private:
-    // Allocates no cell, because the cell would leak if moving the question threw.
+    // Allocates no ReplyCell, because it would leak if moving the question threw.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< null after reply(), take() or a move

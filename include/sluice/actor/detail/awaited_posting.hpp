@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far, for add(). Must be read before the post is tried.
+    /// The number of notifications so far, the `seen` of add(). Must be read before trying to post.
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }

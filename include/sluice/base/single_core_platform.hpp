@@ -13,8 +13,8 @@ struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
 
-/// A std::atomic that constrains only the compiler. Interrupt handlers on the same processor see
-/// accesses in program order unless the compiler reorders them.
+/// A std::atomic that constrains only the compiler. On one processor, interrupt handlers see
+/// accesses in the order that the compiler emits.
 template <class T>
 class SingleCoreAtomic {
 public:

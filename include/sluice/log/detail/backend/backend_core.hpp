@@ -91,7 +91,7 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
-        // Blocks signals in the new thread, because exit() in a handler would wait for the worker.
+        // The new thread blocks signals: a handler that calls exit() would wait for its own thread.
         const sluice::detail::BlockedSignals inherited;
 #if SLUICE_HAS_POSIX
         callersSignals_ = inherited.before();
@@ -216,7 +216,7 @@ public:
         try {
             static_cast<void>(options_.flush_on_waits && flushAndWait(no_limit));
         } catch (const std::exception&) {
-            return;  // no memory to wait for the flush, which still follows
+            return;  // out of memory: does not wait for the flush, which still happens
         }
     }
 
@@ -289,7 +289,7 @@ public:
             finish();
         }
         if (isOver) {
-            actions_.close();  // in a forked child, no worker has closed the list
+            actions_.close();  // needed if no worker has closed the list, as in a forked child
         } else {
             closeActions();
         }
@@ -297,7 +297,7 @@ public:
     }
 
     /// Writes all records at program exit, within `drain_timeout`. Cancels the calling thread's
-    /// interrupted post. The caller becomes the polling thread, because the former may have ended.
+    /// interrupted post. Makes the caller the polling thread, because the old one may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -314,7 +314,7 @@ public:
             return false;
         }
         // In Mode::caller and on a polling thread, the caller must write the records itself. The
-        // loop is needed, because an unfinished post may delay the records of later posts.
+        // caller retries, because an unfinished post may delay the records of later posts.
         while (mode() == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
@@ -530,7 +530,7 @@ private:
     }
     static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
-    // ---- Fork: only the parent writes records from before fork(); the child begins with none.
+    // ---- Fork: only the parent writes records from before fork(). The child has no such records.
     // The forking thread calls no sink, because the thread may hold a lock that a sink takes. If a
     // sink forks, the child's only thread continues in that sink.
 

@@ -16,7 +16,7 @@
 
 namespace sluice::log::detail {
 
-/// Marks the calling thread as inside a batch: sinks, formatters, error handlers or hooks may run.
+/// Marks the calling thread as inside a batch, in which sinks, formatters, handlers and hooks run.
 class BatchScope {
 public:
     explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }

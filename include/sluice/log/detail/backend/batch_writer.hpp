@@ -61,7 +61,7 @@ public:
         const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
                                                       : print(head, payload, size, message);
         if (isPrintable) {
-            run_.push_back(message);  // within the reserved capacity of run_
+            run_.push_back(message);  // does not allocate, because run_ has reserved space
         } else {
             ++lost_;
         }
@@ -432,7 +432,7 @@ public:
     public:
         explicit FlushSinks(BatchWriter& writer) noexcept : writer_(writer) {}
 
-        /// The result of flushSinks(), or false if the back end ends before. Call result() once.
+        /// The result of flushSinks(), or false if run() is never called. Call result() once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(writer_.flushSinks()); }
@@ -468,7 +468,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // After a restart of the clock, runs no action: an action may be newer than the poll.
+            // After a restart of the clock, runs no action: an action may be newer than this poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -528,7 +528,7 @@ public:
         return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Reports the drops and carries out the last flush of an ended logger. Later flushes skip it.
+    /// Reports the drops of an ended logger, and flushes the sinks that later flushes would miss.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         const bool isWanted =
@@ -590,7 +590,7 @@ private:
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    /// Writes the records with stamps below `limit`. Returns false if the time `end` is reached.
+    /// Writes the records with stamps below `limit`. Returns false if the time `end` passes first.
     bool write(Guard& guard, Stamp limit, TimePoint end) {
         TimePoint before = begun_;
         for (std::size_t count = 1; count != 0 && !isAbandoned();) {
@@ -747,7 +747,7 @@ private:
     bool isFlushed_ = true;           ///< result of flushSinks() in finish()
 
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
-    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when all flushes were done
+    std::uint64_t flushesDone_ = 0;                ///< value of flushesWanted_ when all were done
 
     const backend_options& options_;
     const bool hasNotices_;  ///< true: drops are reported in the log

@@ -280,7 +280,7 @@ protected:
 };
 
 /// A logger's registration at a back end. An OrderedAction ends the registration, so that the
-/// LoggerState outlives all records that point to the LoggerState.
+/// logger's LoggerState outlives all records that point to it.
 ///
 /// Thread safety: as for a standard container.
 class LoggerHandle {

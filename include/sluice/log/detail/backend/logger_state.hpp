@@ -61,8 +61,8 @@ public:
         }
     }
 
-    /// Calls handle(), unless the calling thread is already in handleOnce(). Without this check, an
-    /// error handler that logs to an ended back end would call itself forever.
+    /// Calls handle(), unless the calling thread is already in handleOnce(). Keeps an error handler
+    /// that logs to an ended back end from calling itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         if (!isHandling_) {
@@ -103,7 +103,7 @@ void reportCaught(Report&& report) {
     }
 }
 
-/// Runs an action that calls user code. Returns false and calls errors.report() if it throws.
+/// Runs user code. If action() throws, reports the exception to `errors` and returns false.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {
@@ -154,7 +154,7 @@ public:
     /// The count of the records of one level that were evicted, or rejected for lack of space.
     struct Missing {
         std::atomic<std::uint64_t> count{0};
-        std::uint64_t reported = 0;  ///< part of `count` in notices; written by the back end
+        std::uint64_t reported = 0;  ///< records reported so far; written by the back end
 
         /// The number of missing records that no notice has reported yet.
         std::uint64_t unreported() const noexcept {

@@ -35,7 +35,7 @@ namespace detail {
 
 class LoggerState;
 
-/// A log call in the source whose arguments the back end formats. Each such call has one constant.
+/// The constant description of one log call in the source. The back end formats its arguments.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
@@ -51,7 +51,7 @@ struct RecordHead {
         none = 0,
         hasSource = 1,  ///< a spdlog::source_loc precedes the text
         ownTime = 2,    ///< `time` is printed even if it is earlier than the previous line's time
-        hasNoTime = 4,  ///< the printed time is computed from the stamp
+        hasNoTime = 4,  ///< the printed time is computed from the record's stamp
         flushes = 8,    ///< the sinks are flushed after this record
         hasFields = 16  ///< the payload begins with a FieldWriter's output
     };
@@ -64,8 +64,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The assumed maximum delay between reading a record's time and printing the record. A line whose
-/// time is earlier than the previous line's by less than longestDelay shows the previous time.
+/// The assumed maximum delay between reading a record's time and printing the record. A line shows
+/// the previous line's time if its own time is earlier by less than longestDelay.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
@@ -112,8 +112,8 @@ private:
 };
 
 /// The calling thread's data for its records: thread id, context, and fields of the current call.
-/// All shared libraries use a thread's one CallerState. CallerState has no destructor, so that
-/// destructors of thread-local objects can log.
+/// In one thread, all shared libraries use the same CallerState. CallerState has no destructor, so
+/// that destructors of thread-local objects can log.
 class CallerState {
 public:
     static std::uint8_t flags() noexcept {
@@ -146,7 +146,7 @@ public:
         return changed(std::exchange(state().fields_, fields));
     }
 
-    /// Sets the context of the thread's later records, or null. Returns the previous context.
+    /// Sets the context of the thread's later records; null: none. Returns the previous context.
     static const FieldBytes* setContext(const FieldBytes* context) noexcept {
         return changed(std::exchange(state().context_, context));
     }

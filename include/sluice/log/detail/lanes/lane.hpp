@@ -48,7 +48,7 @@ inline ThreadInfo thisThread() noexcept {
 }
 
 /// The header of a record in a lane. The user's head follows the RecordFrame, and the payload or
-/// the address of a LargePayload follows the head. All three are aligned to 8 bytes.
+/// the address of a LargePayload follows the head. Frame, head and payload are 8-byte aligned.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
@@ -145,7 +145,7 @@ struct LaneCounts {
     }
 };
 
-/// The high-water marks of one lane or of all lanes. Only the back end writes them.
+/// The high-water marks of one lane or of all lanes. The back end updates the marks.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -193,8 +193,8 @@ enum class EvictionState : unsigned char {
 /// stamps and publishes its record.
 ///
 /// Thread safety: only the owning thread may call the members under "Owner", and one thread at a
-/// time those under "Back end". Any thread may call those under "Any thread". A post to a lane with
-/// free space is wait-free. A thread holds the eviction lock only to evict or copy a few records.
+/// time the members under "Back end". Any thread may call the members under "Any thread". A post
+/// is wait-free if the lane has space. Threads hold the eviction lock to evict or copy few records.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring's size is at least 2 * `bytes`,
 /// because no record wraps. An empty lane restarts at the ring's beginning, so a thread that logs
@@ -245,7 +245,7 @@ public:
         return ring_.get() + (tail & mask_);
     }
 
-    /// Like reserve(footprint), but also returns null while the lane holds another large record.
+    /// Like reserve(footprint), but allows only one record with a LargePayload in the lane.
     std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
         const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
@@ -291,8 +291,8 @@ public:
         return mayEvict;
     }
 
-    /// Waits until half of the lane is free and fits() returns true, or until `closed` is set, or
-    /// until the time `until`. A wake-up for each freed record would cost more than the record.
+    /// Waits until fits() is true and half of the lane is free, until `closed` is set, or until the
+    /// time `until`. Half, because a wake-up for each freed record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         const auto ready = [&]() noexcept {
@@ -321,7 +321,7 @@ public:
 
     // ---- Back end
 
-    /// Reads published() << 1 | announced, after all earlier loads of the caller, before all later.
+    /// Reads word_ after all earlier loads of the caller and before all later loads.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E1, E2, E6
     }
@@ -368,7 +368,7 @@ public:
         releasedCount_.store(count, std::memory_order_release);  // E3 reuse
     }
 
-    /// Wakes an owner in awaitRoom() if half of the lane is free. Requires a free eviction lock.
+    /// Wakes an owner in awaitRoom() if half of the lane is free. Call without an EvictionGuard.
     void notifyOfRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -482,7 +482,7 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // The owner writes the next fields with each record. Positions count bytes since the creation.
+    // The owner writes these fields with each record. Positions count bytes since the lane began.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};  ///< published() << 1 | announced
     Atomic<std::uint64_t> tail_{0};                         ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< reserve() calls reserveBeyond() above this position

@@ -18,9 +18,9 @@ namespace sluice::log::detail {
 /// Empty lanes of ended threads are freed. Threads that own no lane use one shared lane.
 ///
 /// Thread safety: one thread at a time may call the members under "Back end"; any thread may call
-/// the others. A spin lock guards the list of lanes. No user code and no allocation runs under it.
+/// the others. A spin lock guards the lanes; its holder neither runs user code nor allocates.
 ///
-/// Lifetime: the queue and the threads that own lanes share the registry. The last one frees it.
+/// Lifetime: shared by the queue and all lane owners; the last of these users frees the registry.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -85,7 +85,7 @@ public:
         registry.dropUser();
     }
 
-    /// Returns the second lane of the calling thread. The first call creates it, and may throw.
+    /// Returns the calling thread's second lane. The first call creates the lane, and may throw.
     Slot& secondOf(Slot& first) {
         if (first.second == nullptr) {
             auto made = std::make_unique<Slot>(*this, limits_, first.info());

@@ -57,9 +57,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes the records with stamps below `limit` ready. If at least one record is ready, returns
-    /// true, and the caller must call close(). Set `copies` if the owner may evict records. With
-    /// `copies`, open() copies at most `max` records, and may allocate.
+    /// Makes records with stamps below `limit` ready for front(). If any is ready, returns true,
+    /// and close() must be called. Set `copies` if the owner may evict records. With `copies`,
+    /// open() copies at most `max` records, and may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -369,12 +369,12 @@ private:
     std::uint64_t version_ = 0;  ///< the registry's version at the last adoptNewLanes()
     Stamp before_ = 0;           ///< clock reading of the last poll
     Stamp watermark_ = 0;        ///< result of the last poll
-    bool hasRestarted_ = false;  ///< the clock restarted; a post from before may be unfinished
+    bool hasRestarted_ = false;  ///< the clock restarted; a post from before the restart may run
     bool anyAnnounced_ = false;  ///< see anyAnnounced()
     bool anyStalled_ = false;    ///< see isStalled()
     Marks marks_;
 
-    /// A min-heap of the readers with ready records. The key is the stamp of the next record.
+    /// A min-heap of the readers with ready records, by the stamp of each reader's next record.
     std::vector<std::pair<Stamp, Reader*>> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
     LargePayload* used_ = nullptr;  ///< list of payloads that closeLanes() will free

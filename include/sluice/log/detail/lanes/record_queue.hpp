@@ -40,7 +40,7 @@ struct RecordQueueOptions {
 struct RecordQueueTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using FullFence = PortableFence;  ///< heavy() is a full fence; both threads call heavy()
+    using FullFence = PortableFence;  ///< heavy() is a full fence, for posts and for sleeps
     using Parker = DefaultParker;
     using Lock = SpinLock;  ///< guards the registry's list of lanes
 };
@@ -52,7 +52,7 @@ constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Returns true if posts may evict the record. Overload evict() for a Head with drop policies.
+/// Returns true if posts may evict the record. A Head with an Overflow policy overloads evict().
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
@@ -211,7 +211,7 @@ public:
 
     // ---- Any thread
 
-    /// Makes the running waitForWork() return, or the next call of waitForWork().
+    /// Makes the running or the next waitForWork() return.
     void wake() noexcept {
         // An exchange, because a plain store would end the release sequence of another wake().
         woken_.exchange(1, std::memory_order_release);  // E9 wake
@@ -269,7 +269,7 @@ public:
         return sum;
     }
 
-    /// Exact even while threads post. Counts since resetDropped(), which statistics() ignores.
+    /// The exact number since resetDropped(), even while threads post. statistics() ignores resets.
     [[nodiscard]] std::uint64_t dropped() const {
         return sinceReset(droppedBefore_, &LaneCounts::dropped);
     }
@@ -291,7 +291,7 @@ public:
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }
 
-    /// Empties the queue and resets all counts in a forked child. The parent emits the records.
+    /// In a forked child, empties the queue and resets all counts. The parent emits the records.
     void resetInChild() {
         order_.emplace(registry_);
         droppedBefore_.store(0, std::memory_order_relaxed);   // not shared yet
@@ -403,7 +403,7 @@ private:
     }
     static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
-    /// Returns false, except on a manual back end's polling thread, which empties the lanes.
+    /// On a manual back end's polling thread, empties the lanes. On other threads, returns false.
     bool hasPolled() { return pollHere_ && pollHere_(); }
 
     template <class Write>

@@ -71,7 +71,8 @@ public:
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The number of accepted records that are not written, also after a timed-out shutdown().
+    /// The number of accepted records that are not written, including those that a shutdown() gave
+    /// up.
     std::size_t queue_size() const;
 
     /// The counts of the back end, and of each logging thread that has not ended.

@@ -85,7 +85,7 @@ struct backend_options {
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
     /// The back end's thread calls on_drop with each drop notice, for each logger and level that
-    /// lost records. If notices are off, on_drop is called at most once a second. Exceptions of
+    /// lost records. Without drop notices, on_drop is called at most once a second. Exceptions of
     /// on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 

@@ -64,7 +64,7 @@ struct async_factory_impl {
     }
 };
 
-// Policies for a full queue: block waits, dropOldest evicts old records, reject loses the new one.
+// Policies for a full queue: block waits, dropOldest evicts old records, reject loses new records.
 using async_factory = async_factory_impl<Overflow::block>;
 using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
 using async_factory_discard = async_factory_impl<Overflow::reject>;
@@ -304,7 +304,7 @@ private:
     std::atomic<bool> isHooked_{false};  ///< spdlog holds a ShutdownHook; written under tp_mutex()
 };
 
-/// Created before main(), for the same reason as registryFromTheStart.
+/// Created before main(), because a child forked during the creation would wait forever.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail

@@ -177,8 +177,8 @@ inline void addFullPattern(PatternSteps& steps) {
     addPiece(steps, PieceKind::payload, "%v");
 }
 
-/// Returns the index of the flag of the `%` at index `at`. If the pattern ends before the flag, the
-/// result is at least pattern.size(). As in spdlog, a `!` counts only after digits.
+/// Returns the index of the flag letter after the `%` at index `at`. If the pattern ends before the
+/// flag, the result is at least pattern.size(). As in spdlog, a `!` counts only after digits.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
@@ -234,7 +234,7 @@ public:
         for (Step& step : steps_) {
             prepare(step);
         }
-        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);  // the end of line is plain text
+        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);  // writes the end of line
         countRoom();
     }
 

@@ -10,7 +10,7 @@ namespace sluice::log {
 /// Counts of one lane (the queue of a thread), or of all lanes. Concurrent counts may lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;             ///< accepted records
-    std::uint64_t rejected = 0;           ///< refused records: full lane, no memory, ended back end
+    std::uint64_t rejected = 0;           ///< records refused: lane full, no memory, back end ended
     std::uint64_t dropped = 0;            ///< accepted records that Overflow::dropOldest removed
     std::size_t messages = 0;             ///< accepted records that are not yet written
     std::size_t bytes = 0;                ///< bytes of accepted records in the lanes

@@ -324,7 +324,7 @@ private:
     std::vector<Message> run_;
     std::bitset<longestRun> isLost_;     ///< records of the run that a sink refused
     std::uint64_t lost_ = 0;             ///< see takeLost()
-    std::vector<Printed> printed_;       ///< records of the run with text in text_
+    std::vector<Printed> printed_;       ///< the run's records whose text is in text_
     std::vector<MessageFields> fields_;  ///< fields of the records in printed_
     spdlog::memory_buf_t text_;
     bool isFlushed_ = true;    ///< see takeIsFlushed()

@@ -497,7 +497,7 @@ private:
     std::unique_ptr<std::byte[]> ring_;
     Atomic<unsigned char> left_{0};  ///< 1: the owner has ended
 
-    // Written by the back end in each batch. The owner reads these fields when the lane is full.
+    // The back end writes these fields in each batch; the owner reads them if the lane is full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};

@@ -451,7 +451,7 @@ private:
         return postToShared(head, bytes, policy, write);
     }
 
-    /// All levels use the same shared lane, because the locks of two lanes could deadlock threads.
+    /// All levels share one lane, because with a lock for each level, two threads could deadlock.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_.shared();

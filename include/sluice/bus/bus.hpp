@@ -268,7 +268,7 @@ public:
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
-        if (!consumer_.isHere()) {  // a handler already has the consumer role
+        if (!consumer_.isHere()) {  // in a handler, the thread has the role already
             role.emplace(consumerRole_, oneConsumer);
         }
         time_.suspend();

@@ -18,7 +18,7 @@ namespace sluice {
 /// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
     none,    ///< the header has no time stamp
-    cached,  ///< the consumer's last clock reading; if that is not recent, like `exact`
+    cached,  ///< the consumer's last clock reading; like `exact` if that reading is old
     exact,   ///< the time of the publication; costs a clock reading
 };
 

@@ -22,7 +22,7 @@ enum class UnsubscribeStep : unsigned char {
     none,             ///< only a check: the result is `refused` while the subscription is active
     any,              ///< all steps
     ownHandler,       ///< like `any`, but refused outside the subscription's own handler
-    keepCaptures,     ///< ends the subscription; waits for its handler, not for other callers
+    keepCaptures,     ///< ends the subscription and waits for its handler; keeps the captures
     destroyCaptures,  ///< destroys the captures, after keepCaptures returned `done`
 };
 

@@ -22,8 +22,7 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An enqueue() that throws is no attempt. Events that a consumer takes out together count as
-/// processed when the last of these events is handled.
+/// An enqueue() that throws is no attempt. process() counts its events as processed when it ends.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< events refused because the queue was full or closed

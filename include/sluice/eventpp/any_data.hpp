@@ -105,7 +105,7 @@ public:
         return *object<const T>();
     }
 
-    /// The address of the object, or null if it was on the heap and has been moved away.
+    /// The address of the object, or null after a heap object has been moved to another AnyData.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
     /// Ignores const and references.

@@ -40,7 +40,7 @@ public:
         std::swap(last_, other.last_);
     }
 
-    /// Moves all nodes of `other` to this list: append() to its end, prepend() to its beginning.
+    /// Moves all nodes of `other` to the end (append) or the beginning (prepend) of this list.
     void append(NodeList& other) noexcept {
         if (other.isEmpty()) {
             return;

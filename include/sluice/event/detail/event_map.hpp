@@ -16,7 +16,7 @@
 #include <vector>
 
 // Any thread may call find(), findOrAdd() and forEach() of these maps. All other members need
-// exclusive access. Entries keep their addresses until removeIf() or the destructor.
+// exclusive access to the map. Entries keep their addresses until removeIf() or the destructor.
 
 namespace sluice::detail {
 
@@ -173,7 +173,7 @@ private:
         b.store(mine, std::memory_order_relaxed);
     }
 
-    /// Spreads the hash by a multiplication, because std::hash of a number is usually the number.
+    /// Spreads the hash by a multiplication, because std::hash usually returns a number unchanged.
     static std::uint64_t hashOf(const Key& key) {
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }

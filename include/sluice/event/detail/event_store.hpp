@@ -671,7 +671,7 @@ private:
         }
     }
 
-    // Not inlined, because g++ would warn that the store keeps a local batch's address.
+    // Not inlined, because g++ would warn about storing the address of a local variable.
     [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
         older_ = store.batches_;
@@ -689,7 +689,7 @@ private:
 
     // Spare nodes of a destroyed or too large store. Declared first, to be destroyed last.
     typename EventList::Spares orphans_;
-    EventStore* store_ = nullptr;  // null if nothing was taken, and after ~EventStore()
+    EventStore* store_ = nullptr;  // null if no event was taken, and after ~EventStore()
     Batch* older_ = nullptr;       // guarded by the store's lock, like newer_
     Batch* newer_ = nullptr;
     EventList rest_;  // events that are still to be handled

@@ -74,7 +74,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy, because loading calls_ in the destructor would wait for an earlier store.
+        // A copy of calls_, because a load in the destructor would wait for an earlier store.
         const unsigned outer_;
     };
 
@@ -133,7 +133,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// Must be the first base class, because code is shorter if `readers` has the list's address.
+/// Must be the first base class: calls are faster if `readers` is at the list's address.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -142,8 +142,8 @@ struct ListReaders {
 /// The retired elements of one list, with the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch is freed when all calls that began before
-/// its grace period have ended. Each element stays in the RetireList until it is freed, so the
-/// destructor of one element may wait for another one.
+/// its grace period have ended. The destructor of an element may wait for other elements, because
+/// elements stay in the RetireList until they are freed.
 ///
 /// The last element may be the RetireList itself, whose `free` destroys the derived CallbackCore.
 template <class Threading>
@@ -200,9 +200,9 @@ public:
 
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
-    /// While the list is being called, a grace period begins at most every 200 us or every 256
-    /// elements. Elements retired between two grace periods are freed by the first call or removal
-    /// after these 200 us, or after makeDue().
+    /// While calls are running, a new grace period begins only 200 us after the previous one, or
+    /// with 256 elements. The first call or removal after these 200 us, or after makeDue(), frees
+    /// the later elements.
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;

@@ -512,7 +512,7 @@ private:
             end.isOfMessage = false;
             QueuedMessage& queued = claim.emplace();
             if constexpr (Traits::producers == Producers::one) {
-                isBuilding_ = true;  // a nested publication would claim the same slot
+                isBuilding_ = true;  // rejects a nested publication, which would claim this slot
             }
             build(queued);
             queued.complete(fields, P, time_, claim);

@@ -64,7 +64,7 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
-            if constexpr (isOnly) {                    // SpscRing counts a slot after commit()
+            if constexpr (isOnly) {                    // SpscRing counts the message only now
                 tellPressure();
             }
         }

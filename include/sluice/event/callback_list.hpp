@@ -140,7 +140,7 @@ public:
     }
 
     /// Adds a callback behind all callbacks of the same or a higher priority. append(), prepend()
-    /// and insert() use priority 0. insertByPriority() locks for 4.6 ms per million callbacks.
+    /// and insert() use priority 0. The list is locked for 4.6 ms per million callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -415,13 +415,13 @@ struct CallbackNode : Retired {
     /// The serial of a node whose callback has been destroyed.
     static constexpr unsigned gone = std::numeric_limits<unsigned>::max();
 
-    // Each call of the list reads the next four members.
+    // The members that calls of the list read stand first.
     Atomic<CallbackNode*> next{nullptr};
     Atomic<unsigned> serial{removed};
     Atomic<unsigned> references{1};
     typename Platform::template Cell<Callback> callback;
 
-    // Guarded by the lock of the list that owns the node.
+    // Written only under the lock of the list that owns the node.
     CallbackNode* previous = nullptr;
     Atomic<CallbackCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;

@@ -113,7 +113,7 @@ struct SingleThreading {
     };
 };
 
-// Values of ArgumentPassingMode, which says how dispatch() and enqueue() find the event. The
+// Types for ArgumentPassingMode, which says how dispatch() and enqueue() find the event. The
 // default is AutoDetect, or ExcludeEvent in heterogeneous classes.
 
 /// The first argument is the event if dispatch() has one argument more than the prototype. If

@@ -176,7 +176,7 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out; false if the queue is empty. A move that throws removes nothing.
+    /// Moves the first event out; returns false if there is none. A throwing move removes nothing.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "

@@ -13,7 +13,7 @@ struct EventQueueOptions {
     /// processIf() or an exception puts events back, and during peekEvent().
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// A queue that becomes empty frees its memory if the memory exceeds this number of bytes.
+    /// A queue that becomes empty frees its memory if it holds more than this many bytes.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 

@@ -93,7 +93,7 @@ public:
         const std::size_t before = count_.load(std::memory_order_relaxed);
         table_.store(next, std::memory_order_relaxed);
         count_.store(kept, std::memory_order_relaxed);
-        destroy(old);  // destructors of keys may use the map
+        destroy(old);  // last, because destructors of keys may use the map
         return before - kept;
     }
 
@@ -261,7 +261,7 @@ public:
         if (Value* const value = find(key)) {
             return *value;
         }
-        std::map<Key, Value, Less> added;  // unlocked, because copying a key may run user code
+        std::map<Key, Value, Less> added;  // made without the lock: copying a key may run user code
         added.try_emplace(key);
         const Guard guard(lock_);
         map_.merge(added);

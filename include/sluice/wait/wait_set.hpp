@@ -31,8 +31,8 @@ namespace sluice {
 /// A poll function should handle a limited number of messages. A poll function returns false or 0
 /// if its source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
-/// Thread safety: any thread may call notify(). Only one thread at a time may call members other
-/// than notify(), or destroy a source. Poll functions must not call the wait functions.
+/// Thread safety: any thread may call notify(). Only one thread at a time may call other members or
+/// destroy a source. A poll function may call all members except the wait functions.
 ///
 /// Errors: an exception thrown by a poll function ends the wait and propagates.
 ///

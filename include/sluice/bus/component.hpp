@@ -64,7 +64,7 @@ public:
 
     /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
     /// and leaves the handler untouched if the Component is full, or if T has maxHandlers handlers.
-    /// A subscription that its own handler has ended uses its place until the handler returns.
+    /// A subscription that its own handler has ended still counts until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {

@@ -59,7 +59,7 @@ public:
         bus.values_ = this;
     }
     ~LastValue() {
-        if (handled_ != none) {  // its handler has called std::exit(), and the LastValue is static
+        if (handled_ != none) {  // the handler has called std::exit(), and this object is static
             Traits::Platform::runsHandlers() = false;  // handleNew() asserts if the handler returns
         }
         const Change change(bus_);

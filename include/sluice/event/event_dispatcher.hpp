@@ -26,8 +26,8 @@ class DispatcherBase;
 /// Order, thread safety, lifetime and errors are those of CallbackList. A mixin's hook must not
 /// destroy the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
 ///
-/// Performance: threads dispatch in parallel, because they find listeners without a lock. Event
-/// types without std::hash, or with a custom comparison, are searched in a std::map under a lock.
+/// Performance: threads dispatch in parallel, because they find listeners without a lock. If
+/// `Event` has no std::hash or a custom comparison, dispatch() searches a std::map under a lock.
 ///
 /// `Event` needs either std::hash and ==, or <, unless `Policies` has a Map. `Policies` may define
 /// Callback, Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode and Mixins.

@@ -104,7 +104,8 @@ public:
                 left += counts.published;
             }
             // Limits `queued` to the quota, because messages may arrive and leave between the reads
-            // of pushes and removals. With dropOldest, one message more may be in its handler.
+            // of pushes and removals. With dropOldest, a message in its handler is outside the
+            // quota.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);

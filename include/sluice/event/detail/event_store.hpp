@@ -126,7 +126,7 @@ public:
     }
 
     /// Calls use(event) for the first event without removing the event. Consumers wait until use()
-    /// returns, so use() must not consume. Returns false if there is no event.
+    /// returns, so use() must not consume. Returns false if no event is queued.
     template <class Use>
     bool peek(Use use) {
         const Peek first(*this);

@@ -104,8 +104,7 @@ public:
                 left += counts.published;
             }
             // Limits `queued` to the quota, because messages may arrive and leave between the reads
-            // of pushes and removals. With dropOldest, a message in its handler is outside the
-            // quota.
+            // of pushes and removals. With dropOldest, the message being handled needs no quota.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);

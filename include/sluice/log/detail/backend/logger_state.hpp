@@ -182,8 +182,8 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger. If lanes hold records of the logger (`hasRecords`), destroys only
-    /// the sinks, because a post that evicts such a record reads the logger's policy.
+    /// Destroys an ended logger. If lanes still hold records of the logger (`hasRecords`), destroys
+    /// only its sinks and keeps its policy, which a post reads when it evicts one of the records.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
         std::unique_ptr<LoggerState> ended;  // destroyed after the lock is released, like `sinks`
         std::vector<SinkEntry> sinks;

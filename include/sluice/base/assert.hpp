@@ -33,7 +33,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call
 /// setAssertionHandler().
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // The acquire load in failAssertion() shows the handler all writes before this release.
+    // The release pairs with failAssertion(), so the handler sees the caller's earlier writes.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 

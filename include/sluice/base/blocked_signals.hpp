@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// While a BlockedSignals lives, its thread and the threads that its thread starts block signals.
+/// Blocks signals in the calling thread until destroyed; threads started by it inherit the mask.
 /// Faults such as SIGSEGV are not blocked, so that crash handlers run. Has no effect without POSIX.
 class BlockedSignals {
 public:

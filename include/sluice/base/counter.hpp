@@ -25,7 +25,7 @@ class SingleWriterCounter {
 public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         const CounterWord count = count_.load(std::memory_order_relaxed);  // own variable
-        // A mask, not a cast, narrows the sum, because g++ warns about casts to the same type.
+        // A mask narrows the sum: g++ would warn about a redundant cast if CounterWord has 64 bits.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1 count
     }

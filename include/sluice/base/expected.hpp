@@ -51,8 +51,8 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 /// Expected is trivially copyable and destructible if T and E are. T may be void or equal to E.
 ///
 /// Errors: calling value() on a failure or error() on a success ends the program, also in release
-/// builds. An assignment that throws may leave an Expected with neither value nor error, for which
-/// hasValue() returns false.
+/// builds. An assignment that throws may leave neither value nor error; hasValue() then returns
+/// false.
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,

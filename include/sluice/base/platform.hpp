@@ -158,8 +158,8 @@ inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction is a full fence. The variable is local, so that ThreadSanitizer does not
-    // take the fence for synchronization of threads.
+    // A locked instruction is a full fence. With a shared variable, ThreadSanitizer would see the
+    // threads synchronize and miss data races.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
@@ -237,7 +237,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t lineSize = 64;  // larger cache lines make some stores redundant
+    static constexpr std::size_t lineSize = 64;  // with larger lines, some stores are redundant
     // The last `lastPart` bytes of a T never cross a cache line boundary.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
@@ -258,9 +258,9 @@ public:
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// Here, x and y are atomics with relaxed or stronger accesses. If one thread calls light() and
-/// another calls heavy(), the thread whose call is later sees all writes before the other call. Two
-/// heavy() calls give the same guarantee as light() and heavy(); two light() calls give none.
+/// Accesses to x and y must be atomic, but may be relaxed. If one thread calls light() and another
+/// calls heavy(), the thread whose call is later sees all writes before the other call. Two heavy()
+/// calls give the same guarantee as light() and heavy(); two light() calls give none.
 /// ThreadSanitizer does not see light() and heavy(), so publish data with release and acquire.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier and heavy() makes the kernel run a
@@ -271,7 +271,7 @@ public:
 /// Thread safety: any thread may call any member, including in static initialisers, signal handlers
 /// and forked children.
 ///
-/// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before. A
+/// Errors: heavy() ends the program if the kernel first accepts membarrier and later refuses it. A
 /// seccomp sandbox must allow membarrier with flags 0, or be installed before the program first
 /// uses the fence.
 ///
@@ -317,8 +317,8 @@ private:
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
-    /// Calls decide() before main(), because Linux takes about 15 ms to register a process that has
-    /// several threads. Without [[gnu::constructor]], the first call of a fence calls decide().
+    /// Calls decide() before main() starts threads, because Linux takes about 15 ms to register a
+    /// process with several threads. Without [[gnu::constructor]], the first fence call decides.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {

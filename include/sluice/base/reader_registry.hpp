@@ -39,8 +39,8 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Finds the entry and the word of the outermost guard of the object at `where`, or returns
-    /// null. Stops at the first idle entry, because guards end in reverse order.
+    /// Returns the entry of the outermost guard for the object at `where`, or null, and sets `word`
+    /// to the entry's word. Stops at the first idle entry, because guards end in reverse order.
     const Entry* find(const void* where, Word& word) const noexcept {
         for (const Entry& entry : entries) {
             word = entry.load(std::memory_order_acquire);  // E1 leave
@@ -85,9 +85,9 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// object that it reads. A remover that has waited for a guard's end sees all writes that were made
 /// under the guard.
 ///
-/// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter(),
-/// and in each enter() while it reads eight other objects. Taking a slot may throw std::bad_alloc.
-/// A remover reads all taken slots, and one word per 32 slots.
+/// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter().
+/// While it reads eight objects, each enter() for another object takes a further slot. Taking a
+/// slot may throw std::bad_alloc. A remover reads all taken slots, and one word per 32 slots.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -174,7 +174,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): hasPassed() may miss the previous guard's end and read only this word.
+            // Release (E1): if hasPassed() reads this word, it may have missed the previous guard.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2 announce
         }
@@ -280,7 +280,7 @@ public:
             slot.entries[0].load(std::memory_order_relaxed) >= Slot::firstAddress;  // own variable
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Release builds keep the slot taken, so that no remover frees the elements being read.
+        // If a guard is left, the slot stays taken, so that no remover frees what the guard reads.
         if (!isInside) {
             release(slot);
         }

@@ -104,8 +104,8 @@ private:
 /// Marks the calling thread as a handler thread while the HandlerThread lives. Marks may be nested.
 ///
 /// Bus handlers must not wait for a free slot without a time limit, because their own thread may
-/// have to free the slot. A DLL or a shared library with hidden symbols does not see marks that
-/// other code has set, unless the program exports a mark: see StdPlatform::runsHandlers().
+/// have to free the slot. A DLL or a shared library with hidden symbols has its own mark, unless
+/// the program exports one: see StdPlatform::runsHandlers().
 template <class Platform>
 class HandlerThread {
 public:

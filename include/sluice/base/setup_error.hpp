@@ -67,7 +67,7 @@ inline void requireAtMost(const char* what, unsigned long long value, unsigned l
     }
 }
 
-/// `instead` is an accepted value.
+/// The error message names `instead`, an accepted value.
 inline void requirePowerOfTwo(const char* what, unsigned long long value,
                               unsigned long long instead) {
     if (value == 0 || (value & (value - 1)) != 0) {

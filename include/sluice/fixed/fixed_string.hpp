@@ -113,7 +113,7 @@ public:
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
-    /// Copies the text, which always fits, and truncated() of a FixedString with a smaller N.
+    /// Copies the text and truncated() of a FixedString with a smaller N. The text always fits.
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);

@@ -237,7 +237,7 @@ struct Magazine {
 /// A thread's cache has two magazines, which are stacks of free blocks. Allocations and
 /// deallocations use one of the magazines, the loaded magazine. If the loaded magazine is empty or
 /// full, the cache swaps its two magazines. If both magazines are empty or both are full, the cache
-/// exchanges one magazine in the depot. An exchange happens at most once per `magazineRounds`
+/// exchanges one magazine with the depot. An exchange happens at most once per `magazineRounds`
 /// allocations or deallocations: see "Magazines and Vmem" (Bonwick and Adams, 2001).
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
@@ -575,7 +575,7 @@ private:
         return magazine;
     }
 
-    /// Calls then(guard) when the depot has `extra` magazines more than needed.
+    /// Creates magazines until `extra` more than needed exist, and calls then(guard) under lock_.
     template <class Then>
     void withSpareMagazines(std::size_t extra, Then then) {
         for (;;) {
@@ -717,7 +717,7 @@ private:
     Slot* slots_ = nullptr;
     // Writers of blocks_, slabs_ and sorted_ hold both locks; readers hold lock_ or resizeLock_.
     std::size_t blocks_ = 0;
-    std::pmr::vector<Slab> slabs_;  // [0, sorted_) is in address order; trim() frees the rest
+    std::pmr::vector<Slab> slabs_;  // sorted_ slabs in address order, then slabs that trim() frees
     std::ptrdiff_t sorted_ = 0;
     Magazine* partial_;
     Atomic<CounterWord> exhausted_{0};

@@ -31,7 +31,7 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;  ///< the largest number of blocks; required by FixedBlockPool
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// Blocks per slab. With 0, each slab doubles the pool, from 1 KiB to max(64 KiB, 8 blocks).
+    /// Blocks per slab. With 0, a slab doubles the pool, but has 1 KiB to max(64 KiB, 8 blocks).
     std::size_t blocksPerSlab = 0;
     /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;

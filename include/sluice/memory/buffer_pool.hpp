@@ -217,8 +217,8 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
     detail::FreeListNext<Platform> next{0};
 };
 
-/// The part of a BufferPool that its tokens use. A Core lies in the same memory as the buffers,
-/// which stays allocated if tokens outlive the pool.
+/// The part of a BufferPool that its tokens use. The memory that contains the Core and the buffers
+/// stays allocated if tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
 public:

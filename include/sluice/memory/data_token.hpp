@@ -18,8 +18,8 @@ namespace sluice {
 /// Use DataToken with BufferPool, or with your own bytes, such as a mapped file.
 ///
 /// Thread safety: several threads may call const members of a token; non-const members need
-/// exclusive access. Different threads may use tokens for the same bytes. All reads of the token
-/// holders happen before a BufferPool gives the buffer to the next writer.
+/// exclusive access. Different threads may use tokens for the same bytes. All reads through
+/// tokens happen before a BufferPool gives the buffer to the next writer.
 ///
 /// Errors: nothing throws. The owner of the bytes must outlive the token.
 class [[nodiscard]] DataToken {

@@ -22,7 +22,7 @@ struct ObjectPoolOptions {
     std::size_t objectsPerSlab = 0;    ///< see BlockPoolOptions::blocksPerSlab
     bool prefault = false;             ///< see BlockPoolOptions
     bool hugePages = false;            ///< see BlockPoolOptions
-    const char* name = nullptr;        ///< for the leak report; null selects a text with the type
+    const char* name = nullptr;        ///< for the leak report; null: a text that names T
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
@@ -80,7 +80,7 @@ public:
         return construct(blocks_.allocate(), std::forward<Args>(args)...);
     }
 
-    /// Destroys an object that a PoolPtr of any ObjectPool<T> has released; null is allowed.
+    /// Destroys an object of any ObjectPool<T> after PoolPtr::release(). Null is allowed.
     static void destroy(T* object) noexcept {
         if (object != nullptr) {
             using Mutable = std::remove_cv_t<T>;

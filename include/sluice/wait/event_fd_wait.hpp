@@ -88,7 +88,8 @@ public:
         park_.wait(ready);
     }
 
-    /// Arms the descriptor and returns false at `deadline`. Calls `ready` at least once.
+    /// Arms the descriptor and returns false if `deadline` passes before `ready` returns true.
+    /// Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {

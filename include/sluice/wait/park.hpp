@@ -281,8 +281,8 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Returns true if the waiter was notified. `withPermit` ends only a notified waiter's wait.
-    /// `withoutPermit` always ends the wait, but takes a permit only if each waiter has a permit.
+    /// Returns true if the waiter was notified. `withPermit` changes nothing before a notification.
+    /// `withoutPermit` ends any wait, and takes a permit if there are as many permits as waiters.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2 wake
         for (;;) {
@@ -364,8 +364,7 @@ private:
         }
     }
 
-    /// Cleans up if ready() throws: cancels the wait before the sleep, or notifies another thread
-    /// after a wake-up.
+    /// If ready() throws, cancels a wait that has not slept, or wakes another thread after a sleep.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -379,7 +378,7 @@ private:
         }
     };
 
-    /// Calls ready() after a sleep before announce(), which may cost a heavy fence.
+    /// After a sleep, calls ready() before the next announce(), which may cost a heavy fence.
     template <class Ready>
     bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;

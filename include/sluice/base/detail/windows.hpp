@@ -31,7 +31,7 @@ Function* find(const wchar_t* library, const char* name) noexcept {
 inline void nap(std::chrono::microseconds length) noexcept {
     using Call = long __stdcall(unsigned char, const std::int64_t*);
     static auto* const delay = find<Call>(L"ntdll.dll", "NtDelayExecution");
-    const std::int64_t ticks = -10 * std::int64_t{length.count()};  // in 100 ns; negative: relative
+    const std::int64_t ticks = -10 * std::int64_t{length.count()};  // in 100 ns; negative: from now
     (void)delay(0, &ticks);
 }
 

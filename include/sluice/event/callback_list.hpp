@@ -54,9 +54,9 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// lock; adding and removing take a lock for a few instructions.
 ///
 /// Lifetime: if no call of the list is running, remove() destroys the callback before it returns.
-/// During a call, remove() leaves the destruction to the last running call, or to a later call or
-/// removal if the list destroyed other callbacks less than 0.2 ms ago. If a callback destroys its
-/// own list, the running call ends after that callback and destroys all callbacks.
+/// During a call, the last running call destroys the removed callback. If the list destroyed other
+/// callbacks less than 0.2 ms ago, the removed one lives until a later call or removal. If a
+/// callback destroys its own list, the running call ends after it and destroys all callbacks.
 ///
 /// Errors: an exception of a callback ends the call. An addition that throws changes nothing.
 ///
@@ -284,7 +284,7 @@ private:
         }
     }
 
-    /// Adds a callback in front of the node findAfter(core); if that is null, at the end.
+    /// Adds a callback in front of the node that findAfter(core) returns, or at the end for null.
     template <class C, class FindAfter>
     Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
         if (detail::isNull(callback)) {
@@ -415,7 +415,7 @@ struct CallbackNode : Retired {
     /// The serial of a node whose callback has been destroyed.
     static constexpr unsigned gone = std::numeric_limits<unsigned>::max();
 
-    // The members that calls of the list read stand first.
+    // The first members are those that calls of the list read.
     Atomic<CallbackNode*> next{nullptr};
     Atomic<unsigned> serial{removed};
     Atomic<unsigned> references{1};
@@ -548,7 +548,7 @@ public:
 
     /// Called by the list's destructor, while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
-        // Replaces `free`, because its old code may be in a shared library that has been unloaded.
+        // Replaces `free`, because the old function may be in an unloaded shared library.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
         {
             const Guard guard(this->lock);
@@ -599,7 +599,7 @@ private:
 
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
-        // Freed directly, perhaps before a node that another thread is removing concurrently.
+        // Frees `node` directly, perhaps before a node that another thread began to remove earlier.
         if (!this->hasAny() && !isInside && this->readers.isAlone()) {
             Freeing::free(node);
             return;
@@ -618,7 +618,7 @@ private:
                node->owner.load(std::memory_order_relaxed) == this;  // value only
     }
 
-    /// Waits until a removed callback is destroyed; returns immediately inside its destructor.
+    /// Waits until a removed callback is destroyed, except inside the callback's destructor.
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;

@@ -148,7 +148,7 @@ public:
     }
 
 protected:
-    /// Calls the listeners for a queue, which owns the event and the arguments.
+    /// Calls the listeners with an event and arguments that a queue owns.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);

@@ -136,8 +136,8 @@ public:
         });
     }
 
-    // A template, so that derived classes may add an enqueue() without arguments. The int parameter
-    // excludes this overload from &enqueue<First, A...>.
+    // A template, so that derived classes may add an enqueue() without arguments. Because of
+    // the int parameter, &enqueue<First, A...> cannot mean this overload.
     template <int = 0>
     bool enqueue(...) = delete;  // pass the prototype's arguments, alone or after the event
 

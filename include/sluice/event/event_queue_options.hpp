@@ -22,7 +22,7 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An enqueue() that throws is no attempt. process() counts its events as processed when it ends.
+/// An enqueue() that throws is not counted. process() adds its events to `processed` when it ends.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< events refused because the queue was full or closed

@@ -57,7 +57,7 @@ public:
         : disconnect_([connection = ScopedConnection(std::decay_t<Handle>(std::forward<Handle>(
                            handle)))]() mutable { return connection.disconnect(); }) {}
 
-    /// Removes the listener. Returns false if there is none, or if it is already removed.
+    /// Removes the listener. Returns false if there is no listener, or if it is already removed.
     bool disconnect() {
         FixedFunction<bool()> last(std::move(disconnect_));  // last() may destroy this object
         return last != nullptr && last();

@@ -74,8 +74,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and appends their nodes to `used`. Until the
-/// destructor writes them back, the ends of both lists are copies in registers.
+/// Destroys events from the front of `list`, and appends their nodes to `used`. Only the
+/// destructor of the Walk updates the two lists, so that their ends can stay in registers.
 template <class Event>
 class NodeList<Event>::Walk {
 public:

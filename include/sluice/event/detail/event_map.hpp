@@ -105,8 +105,8 @@ public:
     }
 
 private:
-    // Open addressing with linear probing. A table is at most half full, so searches end. When a
-    // larger table replaces a full one, running searches may use the old table until removeIf().
+    // Open addressing with linear probing. A table is at most half full, so every search ends at
+    // an empty slot. Until removeIf(), running searches may use a table that has been replaced.
     //
     // Happens-before edges (proof: docs/algorithms/events.md):
     //   E1 entry: insert -> find.
@@ -156,7 +156,7 @@ private:
         Table* const older;  // the table that this table has replaced, or null
         Slot* const slots;
         const std::size_t mask;  // the number of slots, a power of 2, minus 1
-        unsigned shift = 64;     // low bits of the hash that do not select a slot
+        unsigned shift = 64;     // the number of low hash bits that do not select a slot
     };
 
     static void destroy(Table* table) noexcept {

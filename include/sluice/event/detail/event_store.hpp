@@ -57,8 +57,9 @@ using EventWaiters = std::conditional_t<
 /// The events of a queue: a list under one lock, for any number of producers and consumers.
 ///
 /// A consumer takes out one event or all events in constant time, and handles them without the
-/// lock. Kept events return to the front of the queue. No user code runs under the lock, except a
-/// list type of the policies. If this list type throws when events are put back, the program ends.
+/// lock. Events that a consumer keeps return to the front of the queue. No user code runs under the
+/// lock, except a list type of the policies. If this list type throws when events are put back, the
+/// program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -203,7 +204,7 @@ public:
     /// Until unsilence() has been called as often as silence(), added events wake no thread.
     void silence() noexcept {
         const Guard guard(lock_);
-        // Relaxed loads here and in unsilence(): under the lock.
+        // The loads in silence() and unsilence() are relaxed, because they run under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
@@ -645,8 +646,7 @@ private:
         return true;
     }
 
-    /// Puts unhandled and kept events back into the store. After the unlock in giveBack(), another
-    /// thread may destroy the store.
+    /// Puts unhandled and kept events back into the store.
     void giveBack() noexcept {
         EventStore& store = *store_;
         const Guard guard(store.lock_);
@@ -662,7 +662,7 @@ private:
         if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
             orphans_.swap(store.spares_);
         }
-        // Notifies before the unlock, because a thread in drain() may then destroy the store.
+        // Notifies under the lock: after the unlock, a thread in drain() may destroy the store.
         if (putBack != 0 || store.isClosed()) {
             notify(store.arrived_);
         }

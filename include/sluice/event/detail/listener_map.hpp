@@ -122,7 +122,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
-/// Returns the CallbackList of a prototype: `list` itself, which has only one prototype.
+/// Returns `list` itself, because a CallbackList has only one prototype.
 template <class Prototype, class List>
 const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
     return list;
@@ -169,10 +169,10 @@ public:
         }
     }
 
-    /// Frees the memory of events without listeners, including removed listeners. Returns the
-    /// number of freed events. Listeners may call trimEvents(), but copies, conversions and
-    /// comparisons of events, arguments and callables must not. During trimEvents(), no other
-    /// thread may use the dispatcher. If trimEvents() throws std::bad_alloc, nothing has changed.
+    /// Frees the memory of events that have no listeners, and of their removed listeners. Returns
+    /// the number of freed events. Listeners may call trimEvents(), but code that copies, converts
+    /// or compares events, arguments or callables must not. During trimEvents(), no other thread
+    /// may use the dispatcher. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }

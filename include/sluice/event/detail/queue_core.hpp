@@ -44,8 +44,8 @@ class QueueCore : public Dispatcher {
 
 public:
     /// While a DisableQueueNotify exists, added events wake no thread and wait() does not return,
-    /// unless the queue is full. The last one's destructor wakes waiting threads if events are
-    /// queued.
+    /// unless the queue is full. The destructor of the last DisableQueueNotify wakes waiting
+    /// threads if events are queued.
     class DisableQueueNotify {
     public:
         DisableQueueNotify(QueueCore* queue) noexcept : store_(queue->store_) { store_.silence(); }
@@ -148,7 +148,7 @@ public:
             isFound = store_.isReady();
             return isFound || isClosed();
         };
-        if (!ready()) {  // also if limit is 0, because waitUntil() arms an EventFdWait
+        if (!ready()) {  // even for limit 0, waitUntil() must arm an EventFdWait
             (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());

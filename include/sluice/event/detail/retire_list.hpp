@@ -183,7 +183,7 @@ public:
         return size_.load(std::memory_order_relaxed);  // value only
     }
 
-    /// Adds an unlinked element. Unless inside a call, the caller must run collect() afterwards.
+    /// Adds an unlinked element. Outside of calls, the caller must run collect() afterwards.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -201,8 +201,8 @@ public:
     /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
     /// While calls are running, a new grace period begins only 200 us after the previous one, or
-    /// with 256 elements. The first call or removal after these 200 us, or after makeDue(), frees
-    /// the later elements.
+    /// with 256 elements. Elements that wait for a new grace period are freed by the first call or
+    /// removal after the 200 us, or after makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;

@@ -164,7 +164,7 @@ public:
         return accepted;
     }
 
-    /// Counts a message as `full` that the program dropped without calling publish().
+    /// Increments the `full` count for a message that was dropped without calling publish().
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -264,11 +264,12 @@ public:
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// Like waitFor(), but also returns if isOver() is true first or after a waiting().notifyAll().
+    /// Like waitFor(), but also returns if isOver() is true. Checks isOver() first, and again after
+    /// each waiting().notifyAll().
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
-        if (!consumer_.isHere()) {  // in a handler, the thread has the role already
+        if (!consumer_.isHere()) {  // a handler's thread already has the consumer role
             role.emplace(consumerRole_, oneConsumer);
         }
         time_.suspend();
@@ -569,8 +570,7 @@ private:
         };
         if (sent.result == SendResult::full && !(detail::dropsOldest<Traits, P> && isOver())) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // A handler of another bus waits only with a deadline. Without one, two buses could
-            // deadlock.
+            // A handler of another bus needs a deadline: two waiting handlers could deadlock.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
@@ -639,7 +639,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // With dropOldest, adds the message being handled, because it occupies no slot.
+                    // With dropOldest, sizeExact() does not count the message being handled.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);

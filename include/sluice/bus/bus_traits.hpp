@@ -78,8 +78,8 @@ struct FullBusTraits : QueueTraits {
     /// The overflow policies of low, medium and high priority.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block; publishAll() may wait several times. With the default,
-    /// no limit, publish() does not wait in a handler of another bus.
+    /// The longest wait of Overflow::block; publishAll() may wait several times. By default, there
+    /// is no limit, and publish() does not wait in a handler of another bus.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;

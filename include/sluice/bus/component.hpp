@@ -36,8 +36,8 @@ namespace sluice {
 /// other threads. Do not destroy the owner while holding a lock that its handlers take.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
-/// unsubscribeAll() while another thread destroys the owner. If both threads run handlers of the
-/// owner, the two handlers deadlock.
+/// unsubscribeAll() while another thread destroys the owner. If the destroying thread also runs a
+/// handler of the owner, the two handlers deadlock.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -92,14 +92,14 @@ public:
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // Keeps the calling handler's subscription, because ~Component() may wait for it.
+            // Keeps a calling handler's subscription, so ~Component() can wait for the handler.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
         }
         for (Subscription& each : ending) {
             if (each.takeStep(Step::keepCaptures) != detail::UnsubscribeResult::done) {
-                each.release();  // has ended, or another thread is ending the subscription
+                each.release();  // the subscription has ended, or another thread is ending it
             }
         }
         // Destroys the captures last, because they may own the Component's owner.

@@ -53,7 +53,7 @@ public:
     /// the head of the ring has moved, perhaps only past empty slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // The tail never moves back, so isExcess() stays true for a position.
+        // Once isExcess(position) is true, it stays true, because the tail never moves back.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };

@@ -104,7 +104,7 @@ private:
     /// Asserts that no other thread consumes while the list of LastValues changes.
     struct Change {
         explicit Change(OfBus& bus) {
-            if (!bus.consumer_.isHere()) {  // in a handler, the thread has the role already
+            if (!bus.consumer_.isHere()) {  // a handler's thread already has the consumer role
                 role.emplace(bus.consumerRole_,
                              "a LastValue is constructed or destroyed while another thread "
                              "consumes: do that before run(), or in a handler");

@@ -22,7 +22,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that skips the messages that `visitor` does not accept without a conversion.
+/// Calls `visitor` for messages that it accepts without a conversion; skips all other messages.
 template <class Visitor>
 struct Partial {
     Visitor visitor;

@@ -252,12 +252,12 @@ public:
 private:
     /// The consumer offers its last clock reading after at least this many messages.
     static constexpr std::size_t batch = 8;
-    /// Within this period after an offer, the next offer needs no minimum of messages.
+    /// Within this period after an offer, the next offer may follow fewer than `batch` messages.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
         Point stamp = Point::max();   ///< the common stamp of the latest messages
-        std::uint64_t run = 0;        ///< number of latest messages; not in the members below
+        std::uint64_t run = 0;        ///< number of messages with `stamp`; `count` excludes them
         std::uint64_t count = 0;      ///< number of earlier messages since the last clock reading
         std::uint64_t stamps = 0;     ///< sum of the earlier messages' stamps, modulo 2^64
         Point oldest = Point::max();  ///< the oldest of the earlier stamps

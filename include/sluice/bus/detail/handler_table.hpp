@@ -197,7 +197,7 @@ private:
     //   E3 done: callAll -> remove.
     //   E4 over: finish -> remove.
 
-    // A slot's generation is in turn `free`, `ending` (reserved), a number n, and n | ending.
+    // A slot's generation cycles through `free`, `ending` (reserved), a number n, and n | ending.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);

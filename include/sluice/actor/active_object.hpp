@@ -157,7 +157,7 @@ namespace sluice {
 /// at run time. Use Bus for parts of a program that share a thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Due timers of
-/// lower priority fire after the queued messages, or together with a due timer of high priority.
+/// lower priority fire after the queued messages, or directly after a due timer of high priority.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. The object may
 /// be destroyed after join() or before start(), but not by its own handlers: see Running.
@@ -259,8 +259,8 @@ public:
         }
         return times;
     }
-    /// A number for Watchdog that changes with each handler call, discarded message and sleep of
-    /// the thread. Without Traits::statistics, discarded messages are not counted.
+    /// A number for Watchdog that changes with each handler call, resumption or discarded message,
+    /// and when the thread falls asleep or wakes. Discarded messages need Traits::statistics.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled + turns_.get();
         if constexpr (Traits::statistics) {
@@ -302,8 +302,8 @@ protected:
     [[nodiscard]] MailboxBus& mailbox() noexcept { return mailbox_; }
 
     /// Handles queued messages and due timers on the calling thread, to test an object that is
-    /// never started. Returns the number of handler calls. If a handler throws, its batch of calls
-    /// ends and counts as one call. Call stop() before the destructor if coroutines may wait.
+    /// never started. Returns the number of handler calls. An exception ends the batch (messages or
+    /// timers), which counts as one call. Call stop() before the destructor if coroutines wait.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -381,7 +381,7 @@ private:
 
     /// Returns the number of handled messages, fired timers and resumed coroutines.
     std::size_t handleDue() {
-        // True after the first message, so that due timers cannot starve messages.
+        // A due timer ends the batch only after one message, so that timers cannot starve messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
             if constexpr (detail::hasTimers<Traits>) {

@@ -40,7 +40,7 @@ struct ObjectTraits {
 
     /// The maximum number of simultaneous coroutines; needs <sluice/actor/coroutine.hpp>.
     static constexpr std::size_t maxCoroutines = 0;
-    /// Enables awaitPost(), and postFor() of a PooledObject.
+    /// Enables awaitPost() and, in a PooledObject, postFor().
     static constexpr bool awaitedPosts = false;
 
     /// Enables the measurements of handlerTimes(), which cost two clock readings per message.

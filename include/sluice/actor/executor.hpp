@@ -23,7 +23,7 @@ struct ExecutorOptions {
     std::size_t maxMessages = 65536;
 };
 
-/// An object that an executor runs. A task is scheduled at most once at a time.
+/// An object that an executor runs. A scheduled task is not scheduled again until run() is called.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
@@ -47,7 +47,7 @@ private:
 /// The time of an alarm, and the number of its task, which makes each pair unique.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
-/// A task with an alarm, at which the executor wakes the task.
+/// A task with an alarm. When the alarm is due, the executor calls wake().
 class TimedExecutorTask : public ExecutorTask {
 public:
     /// Makes the object check its timers. Returns true if the caller must schedule the object.

@@ -16,7 +16,7 @@ struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handler calls, including those for timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
-    /// The total time between time stamps of messages and their handlers; zero without time stamps.
+    /// The total time from the messages' time stamps to their handler calls; 0 without time stamps.
     std::chrono::nanoseconds inQueue{0};
     std::chrono::nanoseconds longestInQueue{0};
 };
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    // Not a SingleWriterCounter: 32 bits of nanoseconds would overflow after 4 seconds.
+    // Not a SingleWriterCounter, which may have only 32 bits: 4 seconds in nanoseconds.
     using Number = SingleWriterNumber<Platform>;
     static Nanoseconds durationOf(const Number& number) noexcept {
         return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));
@@ -54,7 +54,7 @@ private:
     Number longest_;
 };
 
-/// Calls, counts and, if Traits::handlerTimes is true, measures the handlers of one object.
+/// Calls the handlers of one object, counts the calls and, if Traits::handlerTimes, measures them.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

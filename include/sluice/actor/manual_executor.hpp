@@ -76,7 +76,7 @@ public:
         if (ready_.empty()) {
             return false;
         }
-        // Uses no standard distribution, because its results differ between standard libraries.
+        // std::uniform_int_distribution would give other results with another standard library.
         ExecutorTask* const task = std::exchange(
             ready_[static_cast<std::size_t>(random_() % ready_.size())], ready_.back());
         ready_.pop_back();
@@ -108,7 +108,7 @@ private:
     /// Half of the range of the clock, so that differences between times do not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
 
-    /// Wakes the tasks of the earliest alarm. Returns false if that alarm is later than `end`.
+    /// Wakes all tasks due at the earliest alarm. Returns false if that alarm is later than `end`.
     bool wakeDue(TimePoint end) {
         const TimePoint earliest = alarms_.earliest();
         if (earliest > std::min(end, lastTime)) {

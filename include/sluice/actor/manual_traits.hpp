@@ -22,7 +22,7 @@ public:
     static time_point now() noexcept {
         return time_point(duration(now_.load(std::memory_order_relaxed)));  // value only
     }
-    /// Moves the clock forward to `time`. Times beyond 146 years may overflow.
+    /// Moves the clock forward to `time`. Beyond 146 years, differences between times may overflow.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);  // value only

@@ -177,7 +177,7 @@ public:
     }
 
     /// Posts a T constructed from the arguments. If the post is refused, the arguments are
-    /// untouched, unless another thread stops the object simultaneously.
+    /// untouched, except if another thread stops the object during the call.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -258,7 +258,7 @@ protected:
                                              std::memory_order_relaxed)) {  // value only
             return true;
         }
-        // Another thread has stopped the object during begin(), so no thread has posted a message.
+        // close() ran during begin(). No message was posted, because isClosed() was never false.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -367,7 +367,7 @@ private:
 
     MailboxNode<Platform> closingNode_;  ///< makes the consumer see close(); pushed once
 
-    /// Each priority has the same quota as in a bus, but all messages count towards each quota.
+    /// The default quota of a bus; but here, messages of all priorities count towards each quota.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
@@ -600,7 +600,7 @@ private:
     bool awaitEnd(typename Clock::time_point deadline) {
         Executor* const executor = this->executor();
         if (executor == nullptr || hasEnded()) {
-            return true;  // the executor of an ended object may be destroyed
+            return true;  // without *executor, which may be destroyed after the object's end
         }
         Executor::beforeWaitInHandler();  // the calling handler may belong to another executor
         return executor->awaitEnd(

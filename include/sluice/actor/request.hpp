@@ -225,7 +225,7 @@ public:
           executor_(other.executor_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
-        BasicFuture taken(std::move(other));  // abandons the former reply of *this
+        BasicFuture taken(std::move(other));  // its destructor abandons the old reply of *this
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
         std::swap(executor_, taken.executor_);
@@ -254,7 +254,7 @@ public:
             return OtherTimePoint::max();
         }
         if (isReady()) {
-            return now;  // without executor_, which may already be destroyed
+            return now;  // does not read *executor_, which may already be destroyed
         }
         const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
         return deadlineAfter(now, std::max(deadline_, here) - here);

@@ -35,8 +35,8 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard of a row, which is used only if Function returns true. Function may be a member of the
-/// context, and takes no argument, the context, the message, or context and message.
+/// A guard: its row is used only if Function returns true. Function may be a member of the context.
+/// Function takes no argument, the context, the message, or the context and the message.
 template <auto Function>
 struct If {};
 
@@ -53,7 +53,7 @@ struct On {};
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row that defers a message: the machine keeps the message until a state has no such row.
+/// A row that defers a message until the machine enters a state without such a row.
 template <class State, class Message>
 struct Defer {};
 
@@ -88,7 +88,7 @@ inline constexpr bool isState = false;
 template <class State>
 inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
 
-// Declared but not defined. The overload for `long` is for states without the member type.
+// Only declared. Without State::Parent or State::Initial, 0 selects the overload for `long`.
 template <class State>
 typename State::Parent parentOf(int);
 template <class State>
@@ -615,7 +615,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// Returns a function for each state, and a last function for a stopped machine.
+    /// Returns an offerTo() function for each state, and a last one for a stopped machine.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -637,7 +637,7 @@ private:
         }
     }
 
-    /// Row, or void if Row is for another state or message, so that all such rows share one take().
+    /// Row if it is for State and Message, else void, so that all other rows share one take().
     template <class Row, class State, class Message>
     using RowFor = std::conditional_t<std::is_same_v<State, typename RowOf<Row>::Source> &&
                                           std::is_same_v<Message, typename RowOf<Row>::Message>,

@@ -40,7 +40,7 @@ public:
         friend IdleThreads;
         const ExecutorTask* task_;
         Park own_;
-        Park* park_ = nullptr;  ///< sleeps on own_ or nextAlarm_; guarded by the pool's lock
+        Park* park_ = nullptr;  ///< &own_ or &nextAlarm_, to sleep on; guarded by the pool's lock
         Waiter* next_ = nullptr;
     };
 
@@ -154,8 +154,8 @@ private:
     Park work_;                  ///< the workers except the timekeeper sleep here
     Park nextAlarm_;             ///< the timekeeper sleeps here
     Park allAsleep_;             ///< threads wait here until the pool is idle
-    std::size_t sleepers_ = 0;   ///< workers that sleep on work_; under the pool's lock
-    Waiter* waiters_ = nullptr;  ///< sleeping handlers, the newest first; under the pool's lock
+    std::size_t sleepers_ = 0;   ///< workers that sleep on work_; guarded by the pool's lock
+    Waiter* waiters_ = nullptr;  ///< sleeping handlers, newest first; guarded by the pool's lock
     std::atomic<std::size_t> awake_;          ///< awake workers; written under the pool's lock
     std::atomic<bool> hasTimekeeper_{false};  ///< written under the pool's lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written under the pool's lock
@@ -304,7 +304,7 @@ public:
             setupError("number of threads of a pool", threads, 1);
         }
         if (threads == 1) {
-            watch_.begin();  // stays on, because no other thread could call check()
+            watch_.begin();  // prevents calls of watch(): no other thread could call check()
         }
         bool areStarted = false;
         const detail::OnExit endUnlessStarted{[&] {

@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications so far, the `seen` of add(). Must be read before trying to post.
+    /// The number of notifications so far. Read it before trying to post, and pass it to add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1 room
     }
@@ -98,7 +98,7 @@ public:
         const Guard guard(lock_);
         wakeOldest(guard);
     }
-    /// Wakes all waiting coroutines, because a woken coroutine may end without trying to post.
+    /// Wakes all waiting coroutines, because one alone might end without trying to post.
     void notifyAll() noexcept {
         const Guard guard(lock_);
         do {

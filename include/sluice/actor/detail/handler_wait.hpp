@@ -60,8 +60,8 @@ public:
         }
     }
 
-    /// Marks the calling thread as running a task of an executor. Objects, not executors, create a
-    /// Current, because each shared library may have its own `current_`.
+    /// Marks the calling thread as running a task of an executor. Created in the object's code, not
+    /// the executor's, because a handler reads the `current_` of its own shared library.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

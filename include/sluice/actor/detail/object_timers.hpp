@@ -276,8 +276,8 @@ private:
         return 1;
     }
 
-    /// The next deadline after `now`. Each deadline is a multiple of the period after the first
-    /// deadline, so that a late handler does not shift later deadlines.
+    /// The next deadline after `now`: entry.deadline plus a multiple of the period, so that a late
+    /// handler does not shift later deadlines.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
@@ -363,7 +363,7 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Compares in floating point, because the longest durations overflow a number of ticks.
+        // Compares as double, because converting a very long period to Duration would overflow.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();
@@ -397,7 +397,7 @@ protected:
             return 0;
         }
     }
-    /// The earliest deadline, without the timer changes that takeTimers() has not applied yet.
+    /// The earliest deadline; ignores timer changes that takeTimers() has not applied yet.
     [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
         if constexpr (hasTimers<Traits>) {
             return timers_.nextDeadline();

@@ -121,7 +121,7 @@ private:
 template <class Message, class Platform>
 class MailboxBatch {
 public:
-    /// Appends the messages from `first` to `last`, which MailboxNode::next links.
+    /// Appends the chain from `first` to `last`, linked by MailboxNode::next.
     void append(Message& first, Message& last) noexcept {
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;

@@ -91,7 +91,7 @@ public:
     }
 
     /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled timer.
-    /// Frees the slots of cancelled timers, except that of a running handler, which rearm() frees.
+    /// Frees cancelled timers' slots. If a timer's handler is running, rearm() frees its slot.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
@@ -223,7 +223,7 @@ private:
     /// The list of started and cancelled timers: index + 1 of the newest slot, or 0 if empty.
     Atomic<Index> changes_{0};
     Free free_;
-    FreeSlot spare_{};  ///< slot that end() frees, not the ended timer's; written by the owner
+    FreeSlot spare_{};  ///< end() frees it, keeps the ended timer's slot; written by the owner
     std::array<Slot, Count + 1> slots_;
 };
 

@@ -47,8 +47,8 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
 /// A const AnyData gives mutable access, like a pointer. Types are not checked: call isType()
-/// first, or derive the type from the event. Debug builds assert that there is an object not
-/// smaller than the requested type. An object's destructor must not assign to its AnyData.
+/// first, or derive the type from the event. Debug builds assert that an object is present and
+/// at least as large as the requested type. An object's destructor must not assign to its AnyData.
 ///
 /// An object of up to MaxSize bytes (at least two pointers) is stored inside the AnyData. Larger
 /// objects, over-aligned objects, and objects whose move may throw are stored on the heap.

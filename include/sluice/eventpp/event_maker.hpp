@@ -6,10 +6,10 @@
 ///     EVENTPP_MAKE_EVENT(MoveEvent, Event, EventType::move, (int, getX, setX), (int, getY));
 ///     EVENTPP_MAKE_EMPTY_EVENT(QuitEvent, Event, EventType::quit);
 ///
-/// MoveEvent derives from Event, whose constructor receives EventType::move. MoveEvent has a
-/// default constructor, a constructor with a value for each field, `const int& getX() const`, `void
-/// setX(const int&)` and `const int& getY() const`. An event has 1 to 15 fields of the form (type,
-/// getter) or (type, getter, setter).
+/// The class MoveEvent in the example derives from Event, and passes EventType::move to Event's
+/// constructor. MoveEvent has a default constructor, a constructor with a value for each field,
+/// `const int& getX() const`, `void setX(const int&)` and `const int& getY() const`. An event has 1
+/// to 15 fields of the form (type, getter) or (type, getter, setter).
 ///
 /// Put an argument that contains a comma into parentheses, such as a base `(Base<A, B>)`, a field's
 /// type `((std::map<int, int>), getMap)` or several arguments for the base `(1, 2)`. Write
@@ -17,7 +17,7 @@
 
 #include <utility>
 
-// The macros use arguments in places where the language does not allow parentheses.
+// The check is off, because C++ allows no parentheses around class names, bases and types.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 
 #define EVENTPP_MAKE_EVENT(Class, Base, baseArgs, ...)                                             \
@@ -70,8 +70,8 @@
     static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
                          "setter)");
 
-// COUNT counts up to 20 arguments. EACH applies a macro m to each of up to 15 arguments. s is the
-// separator between the results, and f is the first argument.
+// COUNT counts up to 20 arguments. EACH applies the macro m to each of up to 15 arguments
+// (f is the first of them), and separates the results by s().
 #define SLUICE_EVENT_COUNT(...)                                                                    \
     SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
                           4, 3, 2, 1, 0)

@@ -15,7 +15,7 @@ constexpr void requireComparable() noexcept {
 
 }  // namespace detail
 
-/// Removes the first listener that equals `listener`. Returns false if no listener equals it.
+/// Removes the first listener that equals `listener`. Returns false if no listener is equal.
 ///
 ///     struct Plain {
 ///         using Callback = void (*)(int);

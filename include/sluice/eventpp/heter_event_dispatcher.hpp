@@ -63,9 +63,9 @@ public:
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. All
-    /// arguments except `first` select the prototype; with ArgumentPassingIncludeEvent, all
-    /// arguments do.
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The
+    /// arguments after `first` select the prototype. With ArgumentPassingIncludeEvent, `first` and
+    /// the other arguments together select the prototype.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {
@@ -92,7 +92,7 @@ protected:
     }
 
 private:
-    /// Mixins may change the event, which is an argument, so the list is found after they ran.
+    /// Finds the list last, because the mixins may change the arguments, which include the event.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {

@@ -59,8 +59,8 @@ public:
 
     using Base::Base;
 
-    /// Queues the event `first`, or the event that getEvent() returns. The arguments select the
-    /// prototype like in dispatch(). If the queue is closed or full, returns false and leaves the
+    /// Queues the event `first`, or the event that getEvent() returns. As in dispatch(), the
+    /// arguments select the prototype. If the queue is closed or full, returns false and leaves the
     /// arguments unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
@@ -82,8 +82,8 @@ public:
     }
 
     /// Dispatches the events for which predicate(args...) is true; other events stay in front of
-    /// later events. Tests only events of the first prototype that the predicate accepts or, if
-    /// none of these events is dispatched, of the next such prototype.
+    /// later events. Tests the events one prototype at a time, skipping prototypes that the
+    /// predicate does not accept, and stops after the first prototype with a dispatched event.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());

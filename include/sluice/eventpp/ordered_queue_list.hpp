@@ -43,7 +43,7 @@ public:
     /// Adds an empty item to an empty list. The queue fills the item before it calls splice().
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of `other`, in front of (begin()) or behind (end()) equal items.
+    /// Takes all items of `other`: before equal items if `where` is begin(), after them if end().
     void splice(End where, OrderedQueueList& other) {
         if (tree_.size() < other.tree_.size()) {  // so that fewer items move
             swap(other);

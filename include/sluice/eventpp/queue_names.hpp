@@ -52,14 +52,14 @@ public:
 
 }  // namespace void_enqueue
 
-/// In eventpp's fork, these names select a memory pool. Sluice needs no pool, because a queue
-/// replaces a std::list by blocks of nodes, which are as fast.
+/// In eventpp's fork, these names select a memory pool. Sluice needs no pool, because its queues
+/// store events in blocks of nodes instead of a std::list, and the blocks are as fast as a pool.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// In eventpp's fork, a fast shared queue has these policies. Here, DefaultPolicies are as fast.
+/// The policies of a fast shared queue in eventpp's fork. In Sluice, DefaultPolicies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

@@ -227,7 +227,7 @@ public:
         std::size_t count = 0;
         const auto take = [&] { return queue_.consume(notifying(handler), max - count); };
         count = pollWithin(Forever(), take);
-        // Polls again, because sizeApprox() also counts messages that are still being pushed.
+        // Polls again, because sizeApprox(), which ended the wait, also counts unfinished pushes.
         for (auto now = Clock::now(); count < minimum && !isClosed() && now < deadline;
              now = Clock::now()) {
             count += pollWithin(deadline - now, take);
@@ -333,14 +333,14 @@ private:
     /// producers and consumers could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
-        SendResult result = SendResult::closed;  // unchanged if T's constructor throws
+        SendResult result = SendResult::closed;  // stays `closed` if T's constructor throws
         ~PushEnd() {
             if (result == SendResult::ok) {
                 queue.notifyNotEmpty();
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // If the queue is still open, the notification of a later close() is sufficient.
+                // A drop may have drained a closed queue. If the queue is open, close() notifies.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -390,7 +390,7 @@ private:
     /// consumers of a drained queue, and one consumer if a lane still has messages.
     struct PollEnd {
         BlockingQueue& queue;
-        std::size_t count = 1;  // unchanged if a handler throws
+        std::size_t count = 1;  // stays 1 if a handler throws
         ~PollEnd() {
             queue.notifyNotFull();
             queue.drained_.notifyAll();
@@ -407,7 +407,7 @@ private:
         }
     };
 
-    /// Wraps `handler`: each call first notifies producers of the previous message's free slot.
+    /// Wraps `handler`: each call first notifies producers that the previous slot is free.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {
@@ -466,7 +466,7 @@ private:
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
     static constexpr bool countsBatches = detail::PlatformOfQueue<Queue>::canCountBatches;
     static constexpr std::size_t line = cacheLineSize;
-    static constexpr unsigned maxPauses = 8;  // for each push into a full queue
+    static constexpr unsigned maxPauses = 8;  // per push into a full queue
 
     alignas(line) alignas(Wait) Wait notEmpty_;                   // consumers wait
     typename Platform::template Atomic<std::size_t> awaited_{1};  // size at which pushes notify

@@ -76,7 +76,7 @@ public:
     /// returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        Lane* const lane = max == 0 ? nullptr : hold();  // hold() would hide the lane's messages
+        Lane* const lane = max == 0 ? nullptr : hold();  // max 0 must not hide a lane
         if (lane == nullptr) {
             return 0;
         }
@@ -109,8 +109,8 @@ public:
 private:
     // Happens-before edges in addition to MpscLanes's (proof: docs/algorithms/lanes.md):
     //   E7 hold: consumer -> consumer.
-    // lock_ guards link_. After consume(), the caller must call hasArrival() and wake a waiting
-    // consumer if the result is true, because other consumers cannot find messages of a held lane.
+    // lock_ guards link_. Other consumers cannot find messages of a held lane, so after consume(),
+    // the caller must wake a waiting consumer if hasArrival() returns true.
 
     using Lanes::lock_;
 

@@ -31,7 +31,7 @@ namespace sluice {
 /// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, the slot counts as used until a consumer skips it. A push
-/// returns `full` only if the message from capacity() pushes earlier still occupies its slot.
+/// returns `full` only if the message that precedes it by capacity() pushes still occupies a slot.
 ///
 /// Performance: without interference, a push takes one compare-exchange, and consuming a message
 /// takes two read-modify-writes. tryPopAll() takes two read-modify-writes for all its messages.
@@ -200,7 +200,7 @@ private:
         }
     };
 
-    /// The sequence of the slot of `p` once the slot is free: the slot's next position.
+    /// The sequence that marks the slot of `p` as free: the slot's next position.
     [[nodiscard]] Index freed(Index p) const noexcept {
         return Positions::advance(p, slots_.count());
     }
@@ -256,7 +256,7 @@ private:
         }
     }
 
-    Atomic<Index> tail_{firstPosition};  // next position to push; its mark means closed
+    Atomic<Index> tail_{firstPosition};  // next position to push; marked once closed
 
     // Written by consumers: head_ is the next position to take, passed_ counts consumed positions.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};

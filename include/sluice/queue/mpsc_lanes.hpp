@@ -212,7 +212,7 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Removes the visited lane or moves on to the next lane, even if a handler throws.
+    /// Removes an abandoned empty lane, or moves on to the next lane, even if a handler throws.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;

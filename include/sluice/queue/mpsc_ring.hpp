@@ -146,13 +146,13 @@ public:
     /// Returns true if consume() would find a message or a skipped slot.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// Returns a function object like hasArrival(), valid until the consumer frees a slot.
+    /// Returns hasArrival() as a function object that is valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
     }
 
     /// Returns true if a message or skipped slot follows the oldest message. Unlike sizeApprox(),
-    /// hasSecond() reads no cache line that every push writes.
+    /// hasSecond() avoids the cache line that every push writes.
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }
@@ -191,7 +191,7 @@ private:
     // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // If this store overwrites a newer cachedHead_, a later push reads head_ again.
+        // Overwriting a newer cachedHead_ is harmless: a later push only reads head_ once more.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;
@@ -204,7 +204,7 @@ private:
         };
     }
 
-    Atomic<Index> tail_{firstPosition};        // next position to push; its mark means closed
+    Atomic<Index> tail_{firstPosition};        // next position to push; marked once closed
     Atomic<Index> cachedHead_{firstPosition};  // lower bound of head_; written by producers
 
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};  // by the consumer

@@ -35,7 +35,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Order: messages are taken or dropped in the order of their pushes, unless two pushes overlap.
 ///
 /// Thread safety: any thread may call any member, but without manyProducers only one thread at a
-/// time may push. A push waits only while preempted threads occupy all slots of the ring, at least
+/// time may push. A push waits only while preempted threads occupy all slots; a ring has at least
 /// four. A thread preempted while it moves a message occupies a slot. A producer preempted mid-push
 /// blocks delivery until capacity() later pushes have dropped its message.
 ///
@@ -168,8 +168,8 @@ public:
         const Index end = done() | (many ? Positions::mark : Index{0});
         const bool drained = tail_.load(std::memory_order_acquire) == end;
         if (drained) {
-            drained_.store(true,
-                           std::memory_order_release);  // E5 end; kept: refused pushes change tail_
+            // drained_ keeps the result, because refused pushes change tail_.
+            drained_.store(true, std::memory_order_release);  // E5 end
         }
         return drained;
     }
@@ -216,7 +216,7 @@ private:
         return ahead <= busy || (ahead > filled && ahead <= std::numeric_limits<Index>::max() / 2);
     }
 
-    /// A push in progress. The destructor publishes or skips the position of the push.
+    /// A push in progress. The destructor publishes the message if isBuilt, or skips `position`.
     struct Push {
         OverwriteRing& ring;
         Index position;
@@ -265,9 +265,9 @@ private:
         }
     }
 
-    /// With `isOwner`, the push that claimed `p` drops the slot's earlier message and enters the
-    /// slot. Without `isOwner`, drops the message of `p`, or makes its push skip `p`. Returns false
-    /// if another thread is in the slot, or `p` is already taken, dropped or skipped.
+    /// If `isOwner`, the caller has claimed `p`: drops the slot's earlier message and occupies the
+    /// slot. Otherwise, drops the message of `p`, or cancels the unfinished push of `p`. Returns
+    /// false if another thread uses the slot, or if `p` is already taken, dropped or skipped.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -299,11 +299,11 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // Four pushes per Index range advance head_, which must follow tail_ without consumers.
+            // head_ must follow tail_ even without consumers; four stores per Index range suffice.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
-        // Drops an old message before the publication, after which other threads may drain and
-        // destroy the ring.
+        // Drops an old message before publishing, because other threads may drain and destroy the
+        // ring as soon as the push is published.
         (void)decide(before(p, capacity()), false);
         const Index result = with(p, push.isBuilt ? filled : empty);
         if constexpr (!many) {

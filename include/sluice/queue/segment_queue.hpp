@@ -334,7 +334,7 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// Equals filled() or skipped() of the segment when the slot's push has ended.
+    /// Equals the segment's filled() or skipped() value once the slot's push has ended.
     Atomic<unsigned char> state;
     Cell cell;
 };

@@ -255,7 +255,7 @@ public:
     /// Returns true if consume() would find a message.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// Returns a function object like hasArrival(), valid until the consumer frees a slot.
+    /// Returns hasArrival() as a function object that is valid until the consumer frees a slot.
     [[nodiscard]] auto arrival() const noexcept {
         // Relaxed: own variable.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {

@@ -174,8 +174,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // Each push prefetches a later push's slot, because a compare-exchange waits for earlier
-        // stores that miss the cache.
+        // Each push prefetches the slot of a later push, because stores to a slot that is not in
+        // the cache would delay the next compare-exchange.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -185,7 +185,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // freeSlots() also returns 0 if `tail` is outdated.
+                // Full only if `tail` is current: freeSlots() also returns 0 if `tail` is outdated.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

@@ -49,8 +49,8 @@ public:
 
     /// If the back end is manual, writes all records logged before the call, and returns their
     /// number. Inside a sink, formatter or error handler, poll() does nothing. The polling thread
-    /// is the thread that last called poll() or, before the first poll(), created the back end. The
-    /// polling thread also writes records in flush_wait(), and when its lane (queue) is full.
+    /// is the last caller of poll(), initially the back end's creator. The polling thread also
+    /// writes records in flush_wait(), and when its lane (queue) is full.
     std::size_t poll() noexcept;
 
     /// Waits until all records logged before the call are written and all sinks flushed. Returns
@@ -64,15 +64,15 @@ public:
     /// shutdown() returns false immediately, and the remaining records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The number of records evicted by Overflow::dropOldest (overrun) or rejected by a full lane
-    /// (discard) since the last reset, as in spdlog. Each count is exact, even while threads log.
+    /// Counts records since the last reset, as in spdlog: overrun_counter() counts records that
+    /// Overflow::dropOldest evicted, discard_counter() counts records that a full lane rejected.
+    /// Both counts are exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The number of accepted records that are not written, including those that a shutdown() gave
-    /// up.
+    /// The number of unwritten accepted records, including those left by a timed-out shutdown().
     std::size_t queue_size() const;
 
     /// The counts of the back end, and of each logging thread that has not ended.
@@ -161,7 +161,7 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         isComplete_ = core_->close(end - std::chrono::steady_clock::now());
-        // A manual back end cannot write inside a sink: the next shutdown() writes what remains.
+        // Inside a sink, a manual back end does not end: the next shutdown() writes what remains.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
@@ -185,7 +185,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 }
 
 /// Returns the number of unwritten records in `counts`. `seen`, the number of written and lost
-/// records, must be read before `counts`, so that `counts` includes all of these records.
+/// records, must be read earlier than `counts`, so that `counts` includes each record of `seen`.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
     const std::uint64_t left = counts.logged - counts.dropped;

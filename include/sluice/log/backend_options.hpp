@@ -66,10 +66,10 @@ struct backend_options {
     pacing_policy pacing = pacing_policy::park;
 
     /// The minimum time between two writes of a batch_sink, such as file_sink; zero means no
-    /// minimum. The back end does not wait for the interval if 4096 bytes of text are collected, or
-    /// on a flush, shutdown, fork() or crash. Delayed text is written with the next record after
-    /// the interval or, if no record arrives, at most one second after the interval. If the process
-    /// is killed, delayed text is lost. A manual back end writes in each poll().
+    /// minimum. The back end writes earlier if 4096 bytes of text are collected, or on a flush,
+    /// shutdown, fork() or crash. After the interval, delayed text is written with the next record,
+    /// or within one second if no record arrives. If the process is killed, delayed text is lost. A
+    /// manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// If true, a log call of the logger's flush_on() level or above returns only after its record
@@ -77,16 +77,16 @@ struct backend_options {
     bool flush_on_waits = false;
 
     /// The maximum time for which ~backend() and spdlog::shutdown() wait. Records that remain after
-    /// drain_timeout are counted, as after a timed-out backend::shutdown(), but not written.
+    /// drain_timeout are not written, but backend::statistics() counts them.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
     /// The minimum time between two drop notices, the lines "N records dropped" in place of lost
-    /// records. Zero means a check for lost records after each batch; `no_limit` means no notices.
+    /// records. If zero, each batch checks for lost records; if `no_limit`, no notice is written.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// The back end's thread calls on_drop with each drop notice, for each logger and level that
-    /// lost records. Without drop notices, on_drop is called at most once a second. Exceptions of
-    /// on_drop go to the logger's error handler. Log calls in on_drop do not wait for a full lane.
+    /// With a logger's drop notice, the back end's thread calls on_drop for each level that lost
+    /// records. If notices are off, it does so at most once a second. Exceptions of on_drop go to
+    /// the logger's error handler. Log calls in on_drop do not wait for a full lane.
     std::function<void(const dropped_records&)> on_drop;
 
     /// The clock of all printed times, for simulations; null selects the system's clock. The

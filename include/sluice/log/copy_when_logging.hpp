@@ -55,7 +55,7 @@ struct argument_codec;
 namespace detail {
 
 // ---- The encoding of a log call's arguments, without gaps or alignment. A codec encodes one type.
-// Codec::Held keeps a string's size between size() and write().
+// Codec::Held keeps a string's size, so that Codec::size() and Codec::write() use the same size.
 
 /// Decodes an object from the bytes at `from`, and advances `from`.
 template <class T>

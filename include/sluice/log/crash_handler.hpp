@@ -9,15 +9,15 @@
 /// and flushed the sinks. After the wait, the signal has its usual effect: the previously installed
 /// handler runs, or the process ends. A faulting instruction runs again, so that the previous
 /// handler and the core file show the fault's address. A signal that no instruction caused is
-/// raised again. If the previous handler passes a signal back, the signal has its default effect.
+/// raised again. A signal has its default effect if the previous handler passes it to this one.
 ///
-/// The crash handler may fail if the back end's own thread crashes, if a sink waits for a lock of
-/// the crashed thread, or if the thread crashed inside a log call.
+/// The crash handler may fail if the back end's own thread crashes, if a sink waits for a lock that
+/// the crashing thread holds, or if the crash occurs inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler().
 ///
-/// On Windows, install_crash_handler() is deleted. Call flush_wait() in a filter for
-/// SetUnhandledExceptionFilter().
+/// On Windows, install_crash_handler() is deleted; call flush_wait() in a filter for
+/// SetUnhandledExceptionFilter() instead.
 
 #if defined(_WIN32)
 namespace sluice::log {
@@ -125,8 +125,8 @@ private:
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};                      ///< in nanoseconds
     std::array<struct sigaction, signalCount> before_{};  ///< the signals' actions before install()
 
-    /// All shared libraries use the same CrashHandler. self_ is initialised statically, because
-    /// dynamic initialisation could block a forked child forever.
+    /// All shared libraries use the same CrashHandler. self_ is initialised statically, because a
+    /// child forked during a dynamic initialisation would wait forever for its end.
     static CrashHandler self_;
 };
 

@@ -22,7 +22,7 @@
 /// arguments. Fields, made by kv(), have no placeholder in the format string. A format string
 /// without arguments is printed unchanged.
 ///
-/// Thread safety: as for logger->info(...). `{:L}` uses the global locale when formatting.
+/// Thread safety: as for logger->info(...). `{:L}` reads the global locale during formatting.
 ///
 /// Errors: exceptions of formatters go to the logger's error handler, and the record is lost.
 
@@ -324,7 +324,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // spdlog formats the message again, and passes the exception to the logger's error handler.
+        // Lets spdlog format the message again and pass its exception to the error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
@@ -337,7 +337,7 @@ void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
     constexpr bool areFormattable = (fmt::is_formattable<std::decay_t<Arguments>>::value && ...);
     static_assert(areFormattable, "an argument has no formatter: specialise fmt::formatter for it");
     if constexpr (!areFormattable) {
-        return;  // the compiler prints only the static_assert's error
+        return;  // so that the compiler prints only the static_assert's error
     } else if constexpr ((isCopied<Arguments> && ...)) {
         // A logger with a backtrace needs formatted text, because spdlog keeps backtraces as text.
         if (auto* const that = deferring(logger); that != nullptr && !that->should_backtrace()) {

@@ -154,7 +154,7 @@ key_value kv(std::string_view key, const T& value) noexcept {
 /// A scoped_context copies keys and values. Text sinks print context fields before the log call's
 /// fields. A json_formatter prints context fields in the object "context", with the thread's spdlog
 /// mdc. A field of an inner scope hides an outer field with the same key. Create a scoped_context
-/// on the stack. Only async_loggers print context fields, but not in backtraces.
+/// on the stack. Context fields are printed only by async_loggers, and never in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -262,8 +262,8 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     }
 }
 
-/// Appends a key or text on one line. Quotes a text that is empty or has spaces or special
-/// characters. Non-ASCII bytes stay unchanged.
+/// Appends a key or text, with line breaks escaped. Quotes a text that is empty or has spaces or
+/// special characters. Non-ASCII bytes stay unchanged.
 inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     const auto isSpecial = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -308,7 +308,7 @@ inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
     });
 }
 
-/// The fields of a message, whose payload is the text followed by the printed fields.
+/// The fields of a message. `payload` is the message's text, followed by the printed fields.
 struct MessageFields {
     spdlog::string_view_t payload;
     std::size_t textSize;  ///< bytes of `payload` without the printed fields
@@ -317,7 +317,7 @@ struct MessageFields {
 };
 
 /// Finds the fields of a message by the address of its payload, because spdlog's messages have no
-/// member for fields. A copied message has only the printed fields.
+/// member for fields. A copied message's fields are not found, because its payload has moved.
 class CurrentFields {
 public:
     /// The payloads of the messages must have ascending addresses and must not be empty.

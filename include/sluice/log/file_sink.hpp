@@ -66,14 +66,14 @@ struct file_rotation {
 
     /// Limits for rotated files, including files of earlier runs; 0 means no limit. The oldest
     /// files beyond a limit are deleted in set_rotation() and after each after_rotation call. A
-    /// file's age is the time since its last write; a write time in the future counts as oldest.
+    /// file's age is the time since its last write; a future write time makes a file the oldest.
     /// Links, folders and renamed files, such as compressed ones, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};
     std::uintmax_t max_total_bytes = 0;  ///< sum of rotated files' sizes; at least max_bytes
 
     /// The clock of `daily`. If backend_options::clock is set, use the same clock here. The sink
-    /// calls `clock` under the sink's lock. File names and ages follow the system clock.
+    /// calls `clock` under the sink's lock. File names and ages use the system clock, not `clock`.
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
     /// After a rotation, the sink calls this hook with the old file's new name, without a lock. A
@@ -166,7 +166,7 @@ public:
         }
         if (handlers_.after_open) {
             handlers_.after_open(name_, file_);
-            std::fflush(file_);  // the handler may have written a header
+            std::fflush(file_);  // after_open may have written a header
         }
         size_ = static_cast<std::size_t>(status().st_size);
     }
@@ -264,8 +264,8 @@ public:
     }
 
 private:
-    /// A rotated file, as a sort key: false if last written in the future, time of the last write,
-    /// length of the name, name, size in bytes.
+    /// A rotated file, as a sort key: isPast (false if last written in the future), time of the
+    /// last write, length of the name, name, size in bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
@@ -339,8 +339,8 @@ private:
     }
 #endif
 
-    /// Returns a name with a new number. An unused name could be an old name: after_rotation may
-    /// have moved the file, or the local time may have been set back.
+    /// Returns a name with a new number. With the time alone, the name of a moved or deleted file
+    /// could be used again in the same second, or after the local time was set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
@@ -476,7 +476,7 @@ public:
     }
 
     /// Makes each write check, with up to three system calls, whether the file was renamed or
-    /// removed. After a rename or removal, the sink opens a new file and repeats a lost write.
+    /// removed. If so, the sink opens a new file, and repeats a write that went to a removed file.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -526,7 +526,7 @@ private:
     using Clock = std::chrono::steady_clock;
     using Time = spdlog::log_clock::time_point;
 
-    /// log() writes after aloneBytes, like stdio; log_batch() writes after batchBytes.
+    /// log() writes when aloneBytes are buffered, like stdio; log_batch() waits for batchBytes.
     static constexpr std::size_t aloneBytes = 4096;
     static constexpr std::size_t batchBytes = std::size_t{1} << 16U;
     static constexpr std::size_t roomForALine = 4096;
@@ -583,8 +583,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// Returns true if `time` and rotation_.clock() have both reached nextDay_: `time` alone may be
-    /// in the future. Computes nextDay_ again if rotation_.clock() was set back.
+    /// Returns true if `time` and rotation_.clock() have both reached nextDay_, because a record's
+    /// time may be in the future. Computes nextDay_ again if rotation_.clock() was set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {
@@ -602,8 +602,8 @@ private:
     }
 
     /// Writes the first `count` bytes of the buffer, renames the file and closes it. A later write
-    /// opens a new file. If writing or renaming fails, the old file stays in use unless it was
-    /// removed, and the next write() throws the error.
+    /// opens a new file. If writing or renaming fails, the next write() throws the error. After a
+    /// failure, the old file stays in use unless it was removed.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
@@ -749,7 +749,7 @@ private:
     file_rotation rotation_;  ///< constant after the first record
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< files to pass to after_rotation
-    int hookProcess_ = 0;    ///< id of the process, perhaps the parent, in after_rotation; 0: none
+    int hookProcess_ = 0;    ///< id of the process in after_rotation; fork() copies it; 0: none
     std::string complaint_;  ///< errors of rotations and deletions; thrown by the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;

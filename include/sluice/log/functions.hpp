@@ -165,7 +165,7 @@ namespace sluice::log {
 namespace detail {
 
 /// Holds the default back end. Never destroyed, because destructors of static objects may log.
-/// BackendRegistry's lock guards backend_: fork() leaves this lock free in a child.
+/// BackendRegistry's lock guards backend_, because a forked child never finds this lock held.
 class DefaultBackend {
 public:
     /// All shared libraries use one DefaultBackend, even libraries that hide their symbols.
@@ -230,8 +230,8 @@ private:
         }
     }
 
-    /// Blocks fork() while it holds tp_mutex(), spdlog's lock, so that a child finds tp_mutex()
-    /// free. Only tries tp_mutex(), because spdlog::shutdown() locks it before BackendRegistry.
+    /// Blocks fork() while holding spdlog's tp_mutex(), so that a child finds tp_mutex() free. Only
+    /// tries to lock tp_mutex(), because spdlog::shutdown() takes both locks in reverse order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
@@ -314,7 +314,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // Destroys the previous back end here, without a lock.
+    // Drops the previous back end after exchange() has unlocked the registry.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

@@ -73,7 +73,7 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
 /// Members have the order of the example. "time" is UTC. "file" and "line" follow "thread" if the
 /// record has a source location. "context" contains the fields of scoped_context and spdlog's mdc,
 /// and "fields" contains the fields of the call. Empty objects are omitted. Duplicate keys are
-/// printed twice. If a sink copies messages before formatting, the fields are part of "message".
+/// printed twice. If a sink formats a copy of a message, the fields are part of "message".
 ///
 /// The JSON is always valid: invalid UTF-8 becomes U+FFFD, and infinity and NaN become `null`.
 ///

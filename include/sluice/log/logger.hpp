@@ -32,13 +32,13 @@ namespace sluice::log {
 /// text. flush() only requests a flush; backend::flush_wait() waits until the sinks are flushed.
 ///
 /// Order: lines follow the order of the log calls, across all threads. Printed times never
-/// decrease, unless a log call is delayed by over 100 ms or passes its own time.
+/// decrease, unless a log call is delayed by over 100 ms or has a time argument: log(time, ...).
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed before its records are written. A sink may log,
-/// except through a logger with a backtrace, because spdlog dumps backtraces under a lock.
+/// but not to a logger with a backtrace: dump_backtrace() may hold a lock and wait for the sink.
 ///
-/// Errors: on the back end's thread, exceptions of sinks go to the error handler. If the thread's
+/// Errors: if a sink throws, the back end's thread calls the error handler. If the logging thread's
 /// lane (queue) is full, the logger's overflow policy applies; each lost record is counted. After
 /// the end of the back end, each log call invokes the error handler.
 ///
@@ -185,7 +185,7 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    /// sinksKey() of handle_; 1 less with backend_options::clock, so that each handle() refreshes.
+    /// sinksKey() of handle_, less 1 with backend_options::clock: each handle() then refreshes.
     std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };

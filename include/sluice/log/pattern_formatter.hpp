@@ -144,8 +144,8 @@ struct PatternStep {
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece to `steps`. Joins the piece to the last step if both change equally often, or if
-/// the piece or the step is fixed text.
+/// Appends a piece to `steps`. Joins the piece to the last step if both are cached, and if either
+/// their kinds are equal or one of them is fixed text.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
@@ -178,7 +178,7 @@ inline void addFullPattern(PatternSteps& steps) {
 }
 
 /// Returns the index of the flag letter after the `%` at index `at`. If the pattern ends before the
-/// flag, the result is at least pattern.size(). As in spdlog, a `!` counts only after digits.
+/// flag, the result is at least pattern.size(). As in spdlog, a `!` after digits is not the flag.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
@@ -245,7 +245,7 @@ public:
         }
         const std::size_t room =
             room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
-        // Nanoseconds since second_, which no step uses for times before the epoch.
+        // Nanoseconds since second_. No step uses `fraction` for times before the epoch.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const Step& step : steps_) {

@@ -89,8 +89,8 @@ enum class Turn : unsigned char { none, usual, last };
 /// A listener that removes itself. Before each call, the Gate decides whether the listener runs,
 /// and whether this call is the last one. Copies of a list or dispatcher share the listener.
 ///
-/// Threads may call the listener before the adding thread has its handle. The adding thread and the
-/// thread of the last call both change `state_`; the later thread removes the listener.
+/// Other threads may call the listener before the adding thread has stored handle_. The adding
+/// thread and the thread of the last call change state_; the later one removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:

@@ -230,7 +230,7 @@ private:
         return first_.load(std::memory_order_relaxed);  // under the lock
     }
 
-    /// The next lane to visit. Returns nullptr while producer() adds the first lane.
+    /// The next lane to visit, or nullptr if laneCount_ became visible before the first lane.
     [[nodiscard]] Lane* current() noexcept {
         Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
         if (lane == nullptr) {

@@ -336,7 +336,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Changes `busy` to `empty` by subtraction, because other threads may change the position.
+    /// Subtracts, because storing `empty` could overwrite another thread's change of the position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }

@@ -20,7 +20,7 @@ struct AnyMember {
 template <std::size_t>
 using AnyMemberAt = AnyMember;
 
-// g++ warns if both AnyMember's conversion and a constructor of std::optional fit.
+// g++ warns if std::optional could use either AnyMember's conversion or its own constructor.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 /// True if T can be initialised with as many values as there are Indices.
@@ -142,9 +142,9 @@ template <class Class, class Member>
 ///     }
 ///
 /// Define describe() as a constexpr function in the message's namespace. A message has at most 64
-/// fields with unique UTF-8 names. Because names identify fields, two programs may have different
-/// fields. Empty types, and aggregates of 1 to 16 members without base classes, need no describe():
-/// a field's position identifies the field.
+/// fields with unique UTF-8 names. Names identify fields, so two programs can exchange a message
+/// even if their fields differ. Empty types, and aggregates of 1 to 16 members without base
+/// classes, need no describe(): their fields are identified by position.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");

@@ -117,8 +117,8 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 /// Bytes in each of the three streams of crc32cByInstruction().
 inline constexpr std::size_t crcStream = 168;
 
-/// Computes the tables of behindStream(), which map each byte of a sum to the sum after crcStream
-/// more zero bytes. The sum of several bits is the exclusive or of the sums of single bits.
+/// Computes the tables of behindStream(). Table n maps byte n of a sum to its share of the result.
+/// The share of a byte is the exclusive or of the shares of its bits.
 constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
     std::array<std::uint32_t, 32> ofBit{};
     for (std::size_t bit = 0; bit < 32; ++bit) {
@@ -141,7 +141,7 @@ constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
 
 inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
-/// Returns the sum after crcStream more zero bytes.
+/// Advances the sum over crcStream zero bytes, and returns the new sum.
 [[nodiscard]] inline std::uint64_t behindStream(std::uint64_t sum) noexcept {
     return crcShift[0][sum & 0xFFU] ^ crcShift[1][(sum >> 8U) & 0xFFU] ^
            crcShift[2][(sum >> 16U) & 0xFFU] ^ crcShift[3][(sum >> 24U) & 0xFFU];
@@ -153,8 +153,8 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
     return word;
 }
 
-/// Computes the CRC by the processor's instruction, eight bytes per step. Three streams take the
-/// time of one stream, because an instruction takes three cycles but one can begin in each cycle.
+/// Computes the CRC by the processor's instruction, eight bytes per step. Processes three streams
+/// at a time, because an instruction's result takes three cycles, but one can start in each cycle.
 [[nodiscard]] inline std::uint32_t crc32cByInstruction(const unsigned char* bytes, std::size_t size,
                                                        std::uint32_t crc) noexcept {
     std::uint64_t sum = ~crc;
@@ -258,7 +258,7 @@ struct Envelope {
     std::uint64_t origin = 0;
     /// A number that changes each time the publishing program starts.
     std::uint32_t incarnation = 0;
-    /// The message's number, from 1, among those with its origin, incarnation, type and priority.
+    /// Counts the messages of the same origin, incarnation, type and priority, from 1.
     std::uint64_t sequence = 0;
     /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;

@@ -533,14 +533,14 @@ template <class T>
 
 /// Reads a message from untrusted bytes.
 ///
-/// - A field that the bytes lack keeps its value, also inside an optional. Fields that T lacks are
-///   skipped, but a message that has only unknown fields is refused.
+/// - A field missing from the bytes keeps its value in `message`, even inside an optional. Fields
+///   that T lacks are skipped, but a message that has only unknown fields is refused.
 /// - A float or double accepts a whole number, because some encoders write 1.0 as 1.
 /// - An enum accepts every number of its underlying type, so the caller must check for numbers that
 ///   are no enumerator.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Only std::string and std::vector allocate, and only for elements that have been read. One byte
-///   may become an element of many bytes; a FixedVector limits the number of elements.
+/// - Only std::string and std::vector allocate, and only for elements that have been read. Elements
+///   may be much larger than their encoding; use a FixedVector to limit their number.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

@@ -91,8 +91,8 @@ template <class T>
     return hash.result();
 }
 
-/// Returns true if T or a type inside T has no describe(). Positions then identify fields, so
-/// decode() cannot detect that another program has a new field in the middle.
+/// Returns true if T or a type inside T has no describe(). Without describe(), positions identify
+/// fields, so decode() cannot detect that another program has inserted a field in the middle.
 template <class T>
 [[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
     detail::SchemaHash hash;

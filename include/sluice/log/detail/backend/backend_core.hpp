@@ -33,8 +33,8 @@ namespace sluice::log::detail {
 ///
 /// With pacing_policy::park, the worker sleeps until a log call wakes it. At a high record rate,
 /// the worker takes naps, because a wake-up for each record would cost more than the record. The
-/// rate is high while the records exceed one per `flowGap` by more than `flowStart`. Linux makes
-/// each nap 50 microseconds longer.
+/// rate is high while the log is more than `flowStart` records ahead of one record per `flowGap`.
+/// Linux makes each nap 50 microseconds longer.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -91,7 +91,7 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
-        // The new thread blocks signals: a handler that calls exit() would wait for its own thread.
+        // Blocks the worker's signals: a handler that calls exit() would wait for its own thread.
         const sluice::detail::BlockedSignals inherited;
 #if SLUICE_HAS_POSIX
         callersSignals_ = inherited.before();
@@ -141,8 +141,8 @@ public:
         }
     }
 
-    /// On a worker, restores the signal mask of the thread that called start(). Call
-    /// unblockSignals() in a forked child, because a sink may have forked to start a program.
+    /// On a worker, restores the signal mask of the thread that called start(). Call it in a forked
+    /// child: a program that a sink starts by fork() and exec() must not inherit blocked signals.
     static void unblockSignals() noexcept {
 #if SLUICE_HAS_POSIX
         if (current_ != nullptr) {
@@ -276,7 +276,7 @@ public:
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
         if (mode() == Mode::none) {
-            // In a forked child, prevents later log calls from starting a worker.
+            // In a forked child, a log call starts the worker under this lock if mode() is none.
             const Guard guard = pauseWorker(Clock::time_point::max());
             if (mode() == Mode::none) {
                 setMode(Mode::closed);
@@ -296,8 +296,8 @@ public:
         return isOver && writer_.isFlushed();
     }
 
-    /// Writes all records at program exit, within `drain_timeout`. Cancels the calling thread's
-    /// interrupted post. Makes the caller the polling thread, because the old one may have ended.
+    /// Writes all records at program exit, within `drain_timeout`. Cancels the caller's post if
+    /// exit() interrupted it. Makes the caller the polling thread: the former one may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -356,7 +356,7 @@ private:
     // ---- Batches
 
     /// Makes the worker pause after its current chunk of records, and locks batches_. With `clean`,
-    /// also waits until the sinks are flushed. At the time `end`, returns a guard without a lock.
+    /// also waits until the sinks are flushed. On timeout (`end`), returns a guard without a lock.
     Guard pauseWorker(Clock::time_point end, bool clean = false) {
         batches_.ask();
         queue_.wake();
@@ -459,8 +459,8 @@ private:
         return false;
     }
 
-    /// Called by the ending worker and by the thread that gave up waiting for the worker. Only the
-    /// second call closes actions_, because the worker runs actions until it calls closeActions().
+    /// Called by the ending worker and by the thread that gave up waiting for the worker. The later
+    /// of both calls closes actions_, because the worker runs actions until its own call.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {  // orders the two calls
             actions_.close();
@@ -530,7 +530,7 @@ private:
     }
     static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
-    // ---- Fork: only the parent writes records from before fork(). The child has no such records.
+    // ---- Fork: only the parent writes records from before fork(); the child discards them.
     // The forking thread calls no sink, because the thread may hold a lock that a sink takes. If a
     // sink forks, the child's only thread continues in that sink.
 
@@ -565,7 +565,7 @@ private:
         forkGuard_ = {};
     }
 
-    /// Ends the child's back end, unless hold() kept all other threads out of the sinks (`isHeld`).
+    /// Ends the child's back end if another thread may have been in a sink at fork() (`!isHeld`).
     void resetInChild(bool isHeld) noexcept {
         const bool hadWorker = worker_.isRunning();
         worker_.forget();

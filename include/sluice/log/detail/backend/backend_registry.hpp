@@ -42,7 +42,7 @@ public:
     /// Without the flush, both processes would write the text in a sink's buffer.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the member's lists. Called after hold() of all members: a sink may use any member.
+    /// Locks the member's lists. Called after all hold() calls, which wait for sinks that use them.
     virtual void lockLists() noexcept = 0;
 
     /// Undoes lockLists() and hold() after fork(), in both processes.

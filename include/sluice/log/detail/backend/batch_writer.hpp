@@ -85,7 +85,7 @@ public:
         lost_ = lost;  // a notice that a sink refuses is not a lost record
     }
 
-    /// Returns the number of records lost since the last takeLost(), in runs that have ended.
+    /// Returns the number of records lost in ended runs since the last takeLost().
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
     void endRun() noexcept {
@@ -297,8 +297,8 @@ private:
         }
     }
 
-    /// Calls a sink for the records from index `begin` on. An exception goes to the logger of the
-    /// record at `begin + taken`. After abandon(), calls no sink and counts the record as lost.
+    /// Calls a sink for the records from index `begin` on. If it throws after `taken` records, the
+    /// next record's logger reports the error. After abandon(), only counts record `begin` as lost.
     template <class Call>
     bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
         if (isAbandoned_.load(std::memory_order_relaxed)) {  // hint
@@ -468,7 +468,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // After a restart of the clock, runs no action: an action may be newer than this poll.
+            // The clock restarted. Runs no action, because `limit` does not exclude new actions.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -520,15 +520,15 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes the sinks. Returns false if a flush failed or a record was lost since the last
-    /// flushSinks().
+    /// Flushes the sinks. Returns false if a flush failed or a record was lost since the last call.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();
         return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Reports the drops of an ended logger, and flushes the sinks that later flushes would miss.
+    /// Reports an ended logger's drops. Flushes its sinks if a flush is pending, and otherwise the
+    /// sinks that are still in use, but not by any other logger.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         const bool isWanted =
@@ -747,7 +747,7 @@ private:
     bool isFlushed_ = true;           ///< result of flushSinks() in finish()
 
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
-    std::uint64_t flushesDone_ = 0;                ///< value of flushesWanted_ when all were done
+    std::uint64_t flushesDone_ = 0;                ///< wantFlush() calls whose flushes are all done
 
     const backend_options& options_;
     const bool hasNotices_;  ///< true: drops are reported in the log

@@ -50,7 +50,7 @@ struct FormatterChange final : OrderedAction {
     }
 
     /// Sets the formatter even if the back end has ended, because the sink may outlive the back
-    /// end. Does nothing in a batch: a sink that ends the back end may hold set_formatter()'s lock.
+    /// end. Does nothing in a batch, because the running sink may hold the lock of set_formatter().
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);

@@ -61,8 +61,8 @@ public:
         }
     }
 
-    /// Calls handle(), unless the calling thread is already in handleOnce(). Keeps an error handler
-    /// that logs to an ended back end from calling itself forever.
+    /// Calls handle(), unless the calling thread is already in handleOnce(). Without this check, an
+    /// error handler that logs to an ended back end would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         if (!isHandling_) {
@@ -182,8 +182,8 @@ public:
         return *loggers_.emplace_back(std::move(logger));
     }
 
-    /// Destroys an ended logger. If lanes still hold records of the logger (`hasRecords`), destroys
-    /// only its sinks and keeps its policy, which a post reads when it evicts one of the records.
+    /// Destroys an ended logger. If lanes still hold its records (`hasRecords`), destroys only the
+    /// sinks, because a post that evicts such a record reads the logger's policy.
     void remove(const LoggerState& logger, bool hasRecords) noexcept {
         std::unique_ptr<LoggerState> ended;  // destroyed after the lock is released, like `sinks`
         std::vector<SinkEntry> sinks;

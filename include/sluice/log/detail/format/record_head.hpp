@@ -35,7 +35,7 @@ namespace detail {
 
 class LoggerState;
 
-/// The constant description of one log call in the source. The back end formats its arguments.
+/// The constant description of one log call in the source, whose arguments the back end formats.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
@@ -126,7 +126,7 @@ public:
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
-            // If `time` is much earlier than last_, the clock was set back, so last_ follows.
+            // A difference above longestDelay shows that the clock was set back: adopt `time`.
             own.last_ = time < own.last_ - longestDelay ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }

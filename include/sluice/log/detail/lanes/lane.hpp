@@ -192,9 +192,9 @@ enum class EvictionState : unsigned char {
 /// A byte ring that carries one thread's records to the back end in stamp order. A post announces,
 /// stamps and publishes its record.
 ///
-/// Thread safety: only the owning thread may call the members under "Owner", and one thread at a
-/// time the members under "Back end". Any thread may call the members under "Any thread". A post
-/// is wait-free if the lane has space. Threads hold the eviction lock to evict or copy few records.
+/// Thread safety: only the owning thread may call the members under "Owner", one thread at a time
+/// those under "Back end", and any thread those under "Any thread". A post is wait-free if the lane
+/// has space. Threads hold the eviction lock briefly, to evict or copy at most a few records.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring's size is at least 2 * `bytes`,
 /// because no record wraps. An empty lane restarts at the ring's beginning, so a thread that logs
@@ -292,7 +292,7 @@ public:
     }
 
     /// Waits until fits() is true and half of the lane is free, until `closed` is set, or until the
-    /// time `until`. Half, because a wake-up for each freed record would cost more than the record.
+    /// time `until`. Waits for half, because a wake-up per record would cost more than the record.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         const auto ready = [&]() noexcept {
@@ -435,7 +435,7 @@ private:
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// Reads the released position and reserves space. While part of the ring is unused, reserve()
+    /// Reads the released position and reserves space. Until the whole ring was used, reserve()
     /// calls reserveBeyond() every `step` bytes, so that an empty lane restarts at the beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();

@@ -52,7 +52,7 @@ constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Returns true if posts may evict the record. A Head with an Overflow policy overloads evict().
+/// Returns true if posts may evict the record. Overload evict() for a Head with an Overflow policy.
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
@@ -250,7 +250,7 @@ public:
     }
     [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
 
-    /// Returns the sums over all lanes. Calls visit(thread_statistics&) for each lane that a thread
+    /// Returns the totals of all lanes. Calls visit(thread_statistics&) for each lane that a thread
     /// owns, under the registry's lock.
     template <class Visit = Ignore>
     [[nodiscard]] backend_statistics statistics(Visit visit = {}) const {
@@ -310,7 +310,7 @@ private:
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// Replaces light() by a full fence, because the back end may sleep as often as threads post.
+    /// Avoids AsymmetricFence, whose heavy() is a system call: sleeps may be as frequent as posts.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -435,7 +435,7 @@ private:
         return attempt;
     }
 
-    /// Posts if the record needs a second lane, if the thread has no lane, or inside another post.
+    /// The rare cases of post(): a record for a second lane, a thread with no lane, a nested post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {

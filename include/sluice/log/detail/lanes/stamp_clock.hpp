@@ -146,7 +146,7 @@ private:
         return source == Source::counter;
     }
 
-    /// Returns true if the kernel keeps time by the counter, because all cores' counters agree.
+    /// Returns true if the kernel keeps time by the counter. Then all cores' counters agree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;

@@ -561,7 +561,7 @@ public:
     /// Waits until the object has ended. In a handler of the object, returns false without waiting.
     bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
 
-    // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
+    // ---- Any thread. PooledPosting has isHere(), isClosed(), hasEnded(), sizeApprox(), capacity()
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
     /// The number of handler calls, discarded messages and resumptions, for Watchdog.

@@ -74,7 +74,7 @@ public:
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Ends the program if exceptions are disabled.
+    /// If the pool is exhausted, throws std::bad_alloc, or ends a program without exceptions.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);

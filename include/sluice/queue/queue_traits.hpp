@@ -40,9 +40,9 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
 struct QueueTraits {
     using Platform = StdPlatform;
 
-    /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. Positions
-    /// of n bits repeat after 2^(n-1) messages. A thread preempted mid-push for 2^(n-1) messages
-    /// may overwrite a message. Use 8 and 16 bits only in tests of the wrap-around.
+    /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. A message
+    /// takes two positions, so n-bit positions repeat after 2^(n-1) messages. A thread preempted
+    /// mid-push for so many messages may overwrite one. Use 8 and 16 bits only to test this.
     using Index = StdPlatform::WideWord;
 
     /// The first ring position, an even number. Tests of the wrap-around set a high position.

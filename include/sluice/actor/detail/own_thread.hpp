@@ -111,7 +111,7 @@ private:
 
 #else
 
-/// A thread that is created with its options, so start() fails if the system refuses an option.
+/// A thread. start() passes the options to the system, and fails if the system refuses one.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;

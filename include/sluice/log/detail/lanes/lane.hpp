@@ -31,7 +31,7 @@ namespace sluice::log::detail {
 /// The thread whose records a lane carries, for statistics.
 struct ThreadInfo {
     std::uint64_t threadId = 0;  ///< the operating system's thread id
-    char threadName[16] = {};    ///< name of the thread at its first record
+    char threadName[16] = {};    ///< the thread's name when it first logged
 };
 
 inline ThreadInfo thisThread() noexcept {

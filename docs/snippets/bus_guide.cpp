@@ -351,7 +351,7 @@ bool metrics() {
     const auto watched = inspector.watch("machine", bus);
     std::string page;
     sluice::writeMetrics(inspector.snapshot(), [&](std::string_view text) { page += text; });
-    return page.find("sluice_bus_high_water{bus=\"machine\"}") != std::string::npos;
+    return page.find("sluice_bus_high_water{object=\"machine\"}") != std::string::npos;
 }
 
 }  // namespace

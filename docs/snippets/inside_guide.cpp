@@ -74,7 +74,7 @@ TEST(InsideGuideTest, NumbersOfTheProgramItself) {
     sluice::writeMetrics(
         inspector.snapshot(), [&](std::string_view part) { text += part; },
         sluice::MetricsFormat::openMetrics);
-    EXPECT_NE(text.find("robot_battery_percent{battery=\"main\"} 83\n"), std::string::npos);
+    EXPECT_NE(text.find("robot_battery_percent{object=\"main\"} 83\n"), std::string::npos);
 }
 
 TEST(InsideGuideTest, FindingsInATest) {

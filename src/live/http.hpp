@@ -169,7 +169,6 @@ inline bool isSameToken(std::string_view given, std::string_view token) noexcept
     return difference == 0;
 }
 
-/// A file descriptor.
 class Descriptor {
 public:
     explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
@@ -212,6 +211,7 @@ struct Listener {
             options.unixSocket.copy(unixPlace.sun_path, sizeof unixPlace.sun_path - 1);
             removeDeadSocket();
             socket = listenOn(AF_UNIX, &unixPlace, sizeof unixPlace, options.unixSocket);
+            unixFile = fileAtPlace();
             address = "unix:" + options.unixSocket;
             return;
         }
@@ -241,12 +241,14 @@ struct Listener {
     }
 
     ~Listener() {
-        socket = Descriptor();
-        removeDeadSocket();  // but not that of another page
+        if (unixFile != 0 && unixFile == fileAtPlace()) {  // else it is that of another page
+            (void)::unlink(unixPlace.sun_path);
+        }
     }
 
     Descriptor socket;
     sockaddr_un unixPlace{};  ///< of family 0 without a Unix socket
+    ino_t unixFile = 0;       ///< the inode of the Unix socket
     std::string address;
     std::uint16_t port = 0;
     bool isPublic = false;
@@ -268,13 +270,19 @@ private:
         return socket;
     }
 
-    /// Removes a socket that nobody listens on. Anything else in its place stays.
-    void removeDeadSocket() const {
+    /// The inode of the socket at unixPlace, or 0.
+    [[nodiscard]] ino_t fileAtPlace() const noexcept {
         struct stat status {};
+        const bool isThere = ::lstat(unixPlace.sun_path, &status) == 0;
+        return isThere && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
+    }
+
+    /// Removes a socket that no process listens on. Anything else in its place stays.
+    void removeDeadSocket() const {
         const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
         const auto* const place = reinterpret_cast<const sockaddr*>(&unixPlace);
-        if (::lstat(unixPlace.sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
-            ::connect(probe.get(), place, sizeof unixPlace) != 0 && errno == ECONNREFUSED) {
+        if (fileAtPlace() != 0 && ::connect(probe.get(), place, sizeof unixPlace) != 0 &&
+            errno == ECONNREFUSED) {
             (void)::unlink(unixPlace.sun_path);
         }
     }

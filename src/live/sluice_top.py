@@ -72,6 +72,13 @@ class Shown:
         now, before = (total(each, *families, reason=reason) for each in (self.now, self.before))
         return None if now is None or before is None or not self.seconds else max(0, now - before) / self.seconds
 
+    def cpu(self):
+        """Of the threads that both snapshots have: one that has ended takes its time away."""
+        name = "sluice_thread_cpu_seconds"
+        past = {of: value for family, value, of, *_ in self.before or () if family == name}
+        grown = [max(0, value - past[of]) for family, value, of, *_ in self.now if family == name and of in past]
+        return sum(grown) / self.seconds if self.seconds else None
+
     def cells(self):
         accepted = ("sluice_bus_published", "sluice_bus_queued", "sluice_events_enqueued", "sluice_log_logged")
         done = next(
@@ -83,7 +90,7 @@ class Shown:
                    "sluice_log_queued", "sluice_pool_used")
         room = ("sluice_bus_room", "sluice_object_room", "sluice_queue_room", "sluice_pool_blocks")
         waited, count = self.rate("sluice_bus_queue_time_seconds"), self.rate("sluice_bus_timed")
-        busy, cpu = self.rate("sluice_object_handler_seconds"), self.rate("sluice_thread_cpu_seconds")
+        busy, cpu = self.rate("sluice_object_handler_seconds"), self.cpu()
         return (
             brief(self.rate(*accepted)), brief(self.rate(done)), brief(total(self.now, *waiting)), brief(total(self.now, *room)),
             brief(self.rate(*refused)), brief(total(self.now, *refused)), brief(total(self.now, done)),

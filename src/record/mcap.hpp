@@ -41,7 +41,7 @@ enum class Op : std::uint8_t {
 
 inline constexpr std::string_view magic("\x89MCAP0\r\n", 8);
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Pairs = std::map<std::string, std::string>;  // of some names, the first counts
 
 /// Bytes that put() appends without their length.
 struct Raw {
@@ -102,8 +102,7 @@ bool getOne(std::string_view& from, Field& field) {
         if (!getOne(from, all)) {
             return false;
         }
-        while (!all.empty()) {
-            auto& [key, value] = field.emplace_back();
+        for (std::string key, value; !all.empty(); field.emplace(key, value)) {
             if (!getOne(all, key) || !getOne(all, value)) {
                 return false;
             }
@@ -405,8 +404,8 @@ private:
         }
         if (op == Op::schema) {
             std::uint16_t id = 0;
-            std::string_view name;
-            return get(content, id, name) &&
+            std::string_view name, encoding, text;
+            return get(content, id, name, encoding, text) &&
                    (schemas_.count(id) != 0 ||
                     (keep(name.size()) && schemas_.emplace(id, name).second));
         }
@@ -431,7 +430,9 @@ private:
             return isRead;
         }
         Channel channel;
-        channel.schemaName = schemas_[schema];  // empty if there is none
+        if (const auto found = schemas_.find(schema); found != schemas_.end()) {
+            channel.schemaName = found->second;
+        }
         // Eight bytes may be a pair of texts.
         return keep(2 * sizeof(Pairs::value_type) / 8 * content.size() +
                     channel.schemaName.size()) &&

@@ -76,8 +76,6 @@ std::size_t Recorder::add(const std::string& topic, detail::RecordType&& type) {
     return first;
 }
 
-// ---- The thread
-
 void Recorder::run() {
     // A thread inherits the scheduling of its creator, which may be a real-time one.
     const sched_param ordinary{};

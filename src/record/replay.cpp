@@ -13,13 +13,9 @@ Time timeOf(const detail::mcap::Message& message) noexcept {
     return Time(static_cast<Time::rep>(std::min(message.logTime, most)));
 }
 
-std::string valueOf(const detail::mcap::Channel& channel, std::string_view key) {
-    for (const auto& [each, value] : channel.metadata) {
-        if (each == key) {
-            return value;
-        }
-    }
-    return {};
+std::string valueOf(const detail::mcap::Channel& channel, const std::string& key) {
+    const auto found = channel.metadata.find(key);
+    return found == channel.metadata.end() ? std::string() : found->second;
 }
 
 }  // namespace

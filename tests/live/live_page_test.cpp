@@ -135,7 +135,7 @@ TEST_F(LivePageTest, AnswersPageMetricsAndSnapshot) {
     EXPECT_NE(page.find("</html>"), std::string::npos);
     const std::string metrics = get("/metrics");
     EXPECT_NE(metrics.find("text/plain; version=0.0.4"), std::string::npos);
-    EXPECT_NE(metrics.find("sluice_queue_length{queue=\"ring\"} 1\n"), std::string::npos);
+    EXPECT_NE(metrics.find("sluice_queue_length{object=\"ring\"} 1\n"), std::string::npos);
     EXPECT_NE(
         get("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n").find("# EOF"),
         std::string::npos);
@@ -269,6 +269,14 @@ TEST_F(LivePageTest, AnAddressForOthersNeedsATokenAndSaysSo) {
 class LiveSocketTest : public LivePageTest {
 protected:
     ~LiveSocketTest() override { (void)::unlink(path_.c_str()); }
+    int boundSocket() const {
+        sockaddr_un place{};
+        place.sun_family = AF_UNIX;
+        path_.copy(place.sun_path, sizeof place.sun_path - 1);
+        const int result = ::socket(AF_UNIX, SOCK_STREAM, 0);
+        EXPECT_EQ(::bind(result, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+        return result;
+    }
     const std::string path_ = testing::TempDir() + "sluice_live_" + std::to_string(::getpid());
 };
 
@@ -290,18 +298,23 @@ TEST_F(LiveSocketTest, ServesItsUserAlone) {
     EXPECT_EQ(::lstat(path_.c_str(), &status), 0) << "but not that of another page";
 }
 
+TEST_F(LiveSocketTest, RemovesItsSocketAlone) {
+    LiveOptions options;
+    options.unixSocket = path_;
+    start(options);
+    ASSERT_EQ(::unlink(path_.c_str()), 0);
+    ::close(boundSocket());  // as of another page that does not listen yet
+    page_.reset();
+    EXPECT_EQ(::unlink(path_.c_str()), 0) << "that of the other page stays";
+}
+
 TEST_F(LiveSocketTest, TakesThePlaceOfADeadProgramOnly) {
     LiveOptions options;
     options.unixSocket = path_;
     std::ofstream(path_) << "a file";
     EXPECT_THROW(start(options), std::runtime_error);
     ASSERT_EQ(::unlink(path_.c_str()), 0);
-    sockaddr_un place{};
-    place.sun_family = AF_UNIX;
-    path_.copy(place.sun_path, sizeof place.sun_path - 1);
-    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
-    ::close(dead);
+    ::close(boundSocket());
     start(options);
     EXPECT_NE(get("/snapshot").find("\"schema\":1"), std::string::npos);
 }

@@ -34,7 +34,7 @@ def still(samples):
 
 
 def total(samples, name, bus="control"):
-    return sum(value for key, value in samples.items() if key[0] == f"sluice_bus_{name}_total" and ("bus", bus) in key)
+    return sum(value for key, value in samples.items() if key[0] == f"sluice_bus_{name}_total" and ("object", bus) in key)
 
 
 def test_both_formats_have_the_counts_of_the_bus(paused):
@@ -53,7 +53,7 @@ def test_both_formats_have_the_counts_of_the_bus(paused):
     classic = samples_of(parser.text_string_to_metric_families(text))
     assert total(classic, "published") == counts["published"]
     assert still(open_samples) == still(classic)
-    assert ("sluice_queue_length", ("queue", "frames")) in classic
+    assert ("sluice_queue_length", ("object", "frames")) in classic
 
 
 def test_each_family_is_described_once(paused):

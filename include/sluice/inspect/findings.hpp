@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,11 +57,17 @@ struct FindingSearch {
         counted("sluice_log_rejected", {}, "records/s are refused");
         counted("sluice_log_dropped", {}, "old records/s are dropped");
         counted("sluice_log_lost_in_sinks", {}, "records/s are lost in sinks");
+        std::map<std::string_view, std::uint64_t> threads;  // a new name may be of an old thread
+        for (const Reading& each : past.readings) {
+            if (each.metric == "sluice_thread_cpu_seconds") {
+                threads.emplace(each.type, each.value);
+            }
+        }
         for (const Reading& each : now.readings) {
             if (each.metric == "sluice_watchdog_late" && each.value != 0) {
                 add(true, "a handler of '" + each.type + "' has not returned in time");
-            } else if (each.metric == "sluice_thread_cpu_seconds" && !past.readings.empty()) {
-                const std::uint64_t busy = grown(each.metric, {}, {}, each.type);
+            } else if (each.metric == "sluice_thread_cpu_seconds" && threads.count(each.type)) {
+                const std::uint64_t busy = each.value - std::min(each.value, threads[each.type]);
                 if (static_cast<double>(busy) > 0.9e9 * seconds) {
                     add(false,
                         "thread " + each.type + " takes " + percent(busy) + " of a processor");
@@ -86,12 +93,10 @@ struct FindingSearch {
                 true, priority);
     }
 
-    /// A metric's growth since the earlier snapshot.
     [[nodiscard]] std::uint64_t grown(std::string_view metric, std::string_view priority = {},
-                                      std::string_view reason = {},
-                                      std::string_view type = {}) const noexcept {
-        const std::uint64_t count = now.sum(metric, priority, reason, type);
-        return count - std::min(count, past.sum(metric, priority, reason, type));
+                                      std::string_view reason = {}) const noexcept {
+        const std::uint64_t count = now.sum(metric, priority, reason);
+        return count - std::min(count, past.sum(metric, priority, reason));
     }
 
     void counted(std::string_view metric, std::string_view reason, const std::string& what,

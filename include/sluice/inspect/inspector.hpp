@@ -50,18 +50,13 @@ void readBus(ObjectReadings& out, const BusStatistics<Count>& statistics,
                                  const char* reason = "") {
                 out.counter(metric, help, count, std::string(types[type]), toString(each), reason);
             };
-            add("sluice_bus_published", "Messages that were accepted and have left the bus.",
-                counts.published);
+            add("sluice_bus_published", "Messages that have left the bus.", counts.published);
             add("sluice_bus_rejected", "Messages that were not accepted.", counts.full, "full");
             add("sluice_bus_rejected", "Messages that were not accepted.", counts.closed, "closed");
-            add("sluice_bus_dropped", "Accepted messages that made room for later ones.",
-                counts.dropped);
-            add("sluice_bus_delivered", "Accepted messages that went to their handlers.",
-                counts.delivered);
-            add("sluice_bus_unhandled", "Accepted messages that no handler took.",
-                counts.unhandled);
-            add("sluice_bus_discarded", "Accepted messages that were thrown away.",
-                counts.discarded);
+            add("sluice_bus_dropped", "Messages that later ones replaced.", counts.dropped);
+            add("sluice_bus_delivered", "Accepted messages that a handler took.", counts.delivered);
+            add("sluice_bus_unhandled", "Messages that no handler took.", counts.unhandled);
+            add("sluice_bus_discarded", "Accepted messages that were destroyed.", counts.discarded);
             add("sluice_bus_expired", "Accepted messages whose time was over.", counts.expired);
             add("sluice_bus_handler_failures", "Calls of handlers that threw.", counts.failed);
         }
@@ -145,7 +140,7 @@ void read(ObjectReadings& out, const Object& /*object*/,
           const PooledObject<Derived, List, Traits>* base) {
     const auto statistics = base->statistics();
     readHandlers(out, *base, statistics.failed, statistics.restarts);
-    out.counter("sluice_object_discarded", "Accepted messages that were thrown away.",
+    out.counter("sluice_object_discarded", "Accepted messages that were destroyed.",
                 statistics.discarded);
     out.counter("sluice_object_rejected", "Messages that were not accepted.", statistics.full, {},
                 {}, "full");
@@ -159,14 +154,12 @@ template <class Object>
 void read(ObjectReadings& out, const Object& object, const Watchdog* /*base*/) {
     out.gauge("sluice_watchdog_late", "Handlers that run for longer than the limit now.",
               object.lateCount(), object.lateName());
-    out.counter("sluice_watchdog_reports", "Handlers that ran for longer than the limit.",
-                object.reportCount());
+    out.counter("sluice_watchdog_reports", "Handlers that were late.", object.reportCount());
 }
 template <class Object>
 void read(ObjectReadings& out, const Object& object, const Executor* /*base*/) {
     const auto messages = object.messageStatistics();
-    out.gauge("sluice_executor_objects", "Objects that have started and not ended.",
-              object.objectCount());
+    out.gauge("sluice_executor_objects", "Objects that are running.", object.objectCount());
     readPool(out, messages.blocks, messages.inUse, messages.exhausted);
 }
 
@@ -185,10 +178,8 @@ auto readStatistics(ObjectReadings& out, const Statistics& events)
     -> decltype(void(events.enqueued)) {
     out.counter("sluice_events_enqueued", "Accepted events.", events.enqueued);
     out.counter("sluice_events_rejected", "Events that were not accepted.", events.rejected);
-    out.counter("sluice_events_discarded", "Accepted events that were thrown away.",
-                events.discarded);
-    out.counter("sluice_events_processed", "Events that went to their listeners.",
-                events.processed);
+    out.counter("sluice_events_discarded", "Queued events that were destroyed.", events.discarded);
+    out.counter("sluice_events_processed", "Events that were dispatched.", events.processed);
     out.gauge("sluice_events_queued", "Events that wait.", events.queued);
     out.gauge("sluice_events_high_water", "The most events that waited at once.", events.highWater);
 }
@@ -197,8 +188,7 @@ auto readStatistics(ObjectReadings& out, const Statistics& log) -> decltype(void
     out.counter("sluice_log_logged", "Accepted records.", log.logged);
     out.counter("sluice_log_written", "Records that all sinks accepted.", log.written);
     out.counter("sluice_log_rejected", "Records that were not accepted.", log.rejected);
-    out.counter("sluice_log_dropped", "Accepted records that made room for later ones.",
-                log.dropped);
+    out.counter("sluice_log_dropped", "Accepted records that later ones replaced.", log.dropped);
     out.counter("sluice_log_lost_in_sinks", "Records whose sink or formatter threw.",
                 log.lost_in_sinks);
     out.counter("sluice_log_stalls", "Log calls that were preempted and delayed the output.",
@@ -238,7 +228,7 @@ void read(ObjectReadings& out, const Object& object, const void* /*base*/) {
                       "function that adds the numbers");
         readQueue(out, object.sizeApprox(), object.capacity());
         if constexpr (has<Dropped, Object>) {
-            out.counter("sluice_queue_dropped", "Messages that made room for later ones.",
+            out.counter("sluice_queue_dropped", "Messages that later ones replaced.",
                         object.dropped());
         }
     }
@@ -290,6 +280,10 @@ public:
     /// may outlive the inspector.
     class [[nodiscard]] Watch {
     public:
+        Watch() = default;
+        Watch(Watch&&) noexcept = default;
+        Watch& operator=(Watch&&) noexcept = default;
+
         /// Waits for a running snapshot, and removes the object. Idempotent.
         void end() noexcept { source_ = nullptr; }
 

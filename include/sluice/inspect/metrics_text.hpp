@@ -48,9 +48,8 @@ inline void addLabel(std::string& to, std::string_view label, std::string_view v
 }
 
 inline std::string sampleOf(const ObjectReadings& object, const Reading& reading) {
-    const std::size_t word = reading.metric.find('_') + 1;  // 0 without a `_`
     std::string line = reading.metric + (reading.isCounter ? "_total{" : "{");
-    addLabel(line, reading.metric.substr(word, reading.metric.find('_', word) - word), object.name);
+    addLabel(line, "object", object.name);
     addLabel(line, "type", reading.type);
     addLabel(line, "priority", reading.priority);
     addLabel(line, "reason", reading.reason);
@@ -69,8 +68,8 @@ inline std::string sampleOf(const ObjectReadings& object, const Reading& reading
 
 /// Writes a snapshot as text for Prometheus, line by line to sink(std::string_view). Use it to
 /// answer a scrape, or to write a file for the node exporter. Write all objects of a program into
-/// one text, because a metric may occur in it only once. The label with an object's name is the
-/// second word of the metric: `sluice_bus_queued{bus="control"}`.
+/// one text, because a metric may occur in it only once. The label `object` has the object's name:
+/// `sluice_bus_queued{object="control"}`.
 template <class Sink>
 void writeMetrics(const Snapshot& snapshot, Sink&& sink,
                   MetricsFormat format = MetricsFormat::classic) {

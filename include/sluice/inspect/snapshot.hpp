@@ -48,13 +48,12 @@ struct ObjectReadings {
 
     /// The sum of a metric's readings with these labels; empty: with any.
     [[nodiscard]] std::uint64_t sum(std::string_view metric, std::string_view priority = {},
-                                    std::string_view reason = {},
-                                    std::string_view type = {}) const noexcept {
+                                    std::string_view reason = {}) const noexcept {
         std::uint64_t sum = 0;
         for (const Reading& each : readings) {
-            const bool isMeant =
-                each.metric == metric && (priority.empty() || each.priority == priority) &&
-                (reason.empty() || each.reason == reason) && (type.empty() || each.type == type);
+            const bool isMeant = each.metric == metric &&
+                                 (priority.empty() || each.priority == priority) &&
+                                 (reason.empty() || each.reason == reason);
             sum += isMeant ? each.value : 0;
         }
         return sum;

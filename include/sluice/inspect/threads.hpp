@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
 
 #include <unistd.h>
 #endif
@@ -25,8 +24,7 @@ namespace sluice {
 inline void readThreads([[maybe_unused]] ObjectReadings& out) {
 #if defined(__linux__)
     const auto second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-    std::error_code error;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
         std::string all;  // number (name) state and numbers; a name may contain anything
         std::getline(std::ifstream(task.path() / "stat"), all, '\0');
         const std::size_t end = std::min(all.rfind(')'), all.size());

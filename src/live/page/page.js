@@ -73,6 +73,12 @@ class Watched {
         if (!this.before) return null;
         return Math.max(0, this.sum(family, labels) - this.sum(family, labels, this.before)) / this.seconds;
     }
+    /** Of the threads that both readings have: one that has ended takes its time away. */
+    cpu() {
+        const threads = this.now.filter(([family]) => family === "sluice_thread_cpu_seconds");
+        const grown = threads.map(([family, value, ...labels]) => value - (this.past.get([family, ...labels].join("\0")) ?? value));
+        return this.before ? grown.reduce((sum, each) => sum + Math.max(0, each), 0) / this.seconds : null;
+    }
     types() {
         return [...new Set(this.now.filter(([family]) => family === "sluice_bus_published").map(([, , type]) => type))];
     }
@@ -438,7 +444,7 @@ function showTables() {
         const fills = each.fills();
         const waiting = fills.reduce((sum, [, used]) => sum + used, 0);
         const busy = each.busy();
-        const cpu = each.rate("sluice_thread_cpu_seconds");  // of all threads: 200 % of two processors
+        const cpu = each.cpu();  // of all threads: 200 % of two processors
         return [[each.name], [each.kind], [brief(rates[0])], [brief(rates[1])],
             [fills.length ? brief(waiting) : "–", fills.some(([, used, room]) => room && used >= 0.9 * room)],
             [brief(rates[2]), rates[2] > 0], ...totals.map((count) => [count === null ? "–" : exact(count)]),

@@ -255,6 +255,7 @@ template <class Object>
 constexpr bool canWatch<Object, std::void_t<ResultOfWatch<Object>>> = true;
 static_assert(canWatch<const SpscRing<int, 8>&> && canWatch<SpscRing<int, 8>&>);
 static_assert(!canWatch<SpscRing<int, 8>>, "an object that goes away at once");
+static_assert(!std::is_copy_constructible_v<Inspector::Watch>, "end() removes the object");
 
 /// Notices when it is read after its watch has ended.
 class Going {
@@ -382,6 +383,8 @@ TEST_F(FindingsTest, WhatHappenedBeforeIsNoFinding) {
 TEST_F(FindingsTest, AThreadWithoutAPause) {
     now().counter("sluice_thread_cpu_seconds", "", 5'950'000'000, "laser 7");
     EXPECT_EQ(texts(), Texts{}) << "the time before the watch does not count";
+    before().counter("sluice_thread_cpu_seconds", "", 5'000'000'000, "old name 7");
+    EXPECT_EQ(texts(), Texts{}) << "nor the time under an earlier name";
     before().counter("sluice_thread_cpu_seconds", "", 5'000'000'000, "laser 7");
     EXPECT_EQ(texts(), Texts{"? it: thread laser 7 takes 95 % of a processor"});
 }

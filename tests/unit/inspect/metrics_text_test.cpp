@@ -46,74 +46,73 @@ TEST(BusMetricsTextTest, IsThisText) {
     statistics.highWater = 12;
     Inspector inspector;
     const auto watch = inspector.watch("vehicle", made);
-    EXPECT_EQ(
-        textOf(inspector),
-        R"(# HELP sluice_bus_published_total Messages that were accepted and have left the bus.
+    EXPECT_EQ(textOf(inspector),
+              R"(# HELP sluice_bus_published_total Messages that have left the bus.
 # TYPE sluice_bus_published_total counter
-sluice_bus_published_total{bus="vehicle",type="Sample",priority="low"} 100
-sluice_bus_published_total{bus="vehicle",type="Sample",priority="medium"} 200
-sluice_bus_published_total{bus="vehicle",type="Sample",priority="high"} 300
+sluice_bus_published_total{object="vehicle",type="Sample",priority="low"} 100
+sluice_bus_published_total{object="vehicle",type="Sample",priority="medium"} 200
+sluice_bus_published_total{object="vehicle",type="Sample",priority="high"} 300
 # HELP sluice_bus_rejected_total Messages that were not accepted.
 # TYPE sluice_bus_rejected_total counter
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="full"} 10
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="closed"} 0
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="full"} 20
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="closed"} 0
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="full"} 30
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="closed"} 0
-# HELP sluice_bus_dropped_total Accepted messages that made room for later ones.
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="low",reason="full"} 10
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="low",reason="closed"} 0
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="medium",reason="full"} 20
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="medium",reason="closed"} 0
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="high",reason="full"} 30
+sluice_bus_rejected_total{object="vehicle",type="Sample",priority="high",reason="closed"} 0
+# HELP sluice_bus_dropped_total Messages that later ones replaced.
 # TYPE sluice_bus_dropped_total counter
-sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="low"} 2
-sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="medium"} 4
-sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="high"} 6
-# HELP sluice_bus_delivered_total Accepted messages that went to their handlers.
+sluice_bus_dropped_total{object="vehicle",type="Sample",priority="low"} 2
+sluice_bus_dropped_total{object="vehicle",type="Sample",priority="medium"} 4
+sluice_bus_dropped_total{object="vehicle",type="Sample",priority="high"} 6
+# HELP sluice_bus_delivered_total Accepted messages that a handler took.
 # TYPE sluice_bus_delivered_total counter
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="low"} 89
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="medium"} 178
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="high"} 267
-# HELP sluice_bus_unhandled_total Accepted messages that no handler took.
+sluice_bus_delivered_total{object="vehicle",type="Sample",priority="low"} 89
+sluice_bus_delivered_total{object="vehicle",type="Sample",priority="medium"} 178
+sluice_bus_delivered_total{object="vehicle",type="Sample",priority="high"} 267
+# HELP sluice_bus_unhandled_total Messages that no handler took.
 # TYPE sluice_bus_unhandled_total counter
-sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="low"} 4
-sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="medium"} 8
-sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="high"} 12
-# HELP sluice_bus_discarded_total Accepted messages that were thrown away.
+sluice_bus_unhandled_total{object="vehicle",type="Sample",priority="low"} 4
+sluice_bus_unhandled_total{object="vehicle",type="Sample",priority="medium"} 8
+sluice_bus_unhandled_total{object="vehicle",type="Sample",priority="high"} 12
+# HELP sluice_bus_discarded_total Accepted messages that were destroyed.
 # TYPE sluice_bus_discarded_total counter
-sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="low"} 3
-sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="medium"} 6
-sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="high"} 9
+sluice_bus_discarded_total{object="vehicle",type="Sample",priority="low"} 3
+sluice_bus_discarded_total{object="vehicle",type="Sample",priority="medium"} 6
+sluice_bus_discarded_total{object="vehicle",type="Sample",priority="high"} 9
 # HELP sluice_bus_expired_total Accepted messages whose time was over.
 # TYPE sluice_bus_expired_total counter
-sluice_bus_expired_total{bus="vehicle",type="Sample",priority="low"} 1
-sluice_bus_expired_total{bus="vehicle",type="Sample",priority="medium"} 2
-sluice_bus_expired_total{bus="vehicle",type="Sample",priority="high"} 3
+sluice_bus_expired_total{object="vehicle",type="Sample",priority="low"} 1
+sluice_bus_expired_total{object="vehicle",type="Sample",priority="medium"} 2
+sluice_bus_expired_total{object="vehicle",type="Sample",priority="high"} 3
 # HELP sluice_bus_handler_failures_total Calls of handlers that threw.
 # TYPE sluice_bus_handler_failures_total counter
-sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="low"} 4
-sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="medium"} 4
-sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="high"} 4
+sluice_bus_handler_failures_total{object="vehicle",type="Sample",priority="low"} 4
+sluice_bus_handler_failures_total{object="vehicle",type="Sample",priority="medium"} 4
+sluice_bus_handler_failures_total{object="vehicle",type="Sample",priority="high"} 4
 # HELP sluice_bus_queued Messages in the bus.
 # TYPE sluice_bus_queued gauge
-sluice_bus_queued{bus="vehicle",priority="low"} 5
-sluice_bus_queued{bus="vehicle",priority="medium"} 10
-sluice_bus_queued{bus="vehicle",priority="high"} 15
+sluice_bus_queued{object="vehicle",priority="low"} 5
+sluice_bus_queued{object="vehicle",priority="medium"} 10
+sluice_bus_queued{object="vehicle",priority="high"} 15
 # HELP sluice_bus_queue_time_seconds_total How long messages were in the bus.
 # TYPE sluice_bus_queue_time_seconds_total counter
-sluice_bus_queue_time_seconds_total{bus="vehicle",priority="low"} 1.500000000
-sluice_bus_queue_time_seconds_total{bus="vehicle",priority="medium"} 0.000000000
-sluice_bus_queue_time_seconds_total{bus="vehicle",priority="high"} 0.000000042
+sluice_bus_queue_time_seconds_total{object="vehicle",priority="low"} 1.500000000
+sluice_bus_queue_time_seconds_total{object="vehicle",priority="medium"} 0.000000000
+sluice_bus_queue_time_seconds_total{object="vehicle",priority="high"} 0.000000042
 # HELP sluice_bus_timed_total Messages whose time in the bus was measured.
 # TYPE sluice_bus_timed_total counter
-sluice_bus_timed_total{bus="vehicle",priority="low"} 7
-sluice_bus_timed_total{bus="vehicle",priority="medium"} 0
-sluice_bus_timed_total{bus="vehicle",priority="high"} 90
+sluice_bus_timed_total{object="vehicle",priority="low"} 7
+sluice_bus_timed_total{object="vehicle",priority="medium"} 0
+sluice_bus_timed_total{object="vehicle",priority="high"} 90
 # HELP sluice_bus_longest_queue_time_seconds The longest that a message was in the bus.
 # TYPE sluice_bus_longest_queue_time_seconds gauge
-sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="low"} 1.000000000
-sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="medium"} 0.000000000
-sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="high"} 0.000007000
+sluice_bus_longest_queue_time_seconds{object="vehicle",priority="low"} 1.000000000
+sluice_bus_longest_queue_time_seconds{object="vehicle",priority="medium"} 0.000000000
+sluice_bus_longest_queue_time_seconds{object="vehicle",priority="high"} 0.000007000
 # HELP sluice_bus_high_water The most messages that were in the bus at once.
 # TYPE sluice_bus_high_water gauge
-sluice_bus_high_water{bus="vehicle"} 12
+sluice_bus_high_water{object="vehicle"} 12
 )");
 }
 
@@ -138,11 +137,11 @@ TEST(BusMetricsTextTest, SeveralBusesShareTheFamilies) {
     const auto other = inspector.watch("other", bus);
     const std::string text = textOf(inspector);
     EXPECT_EQ(linesThatBegin(text, "# TYPE sluice_bus_published_total").size(), 1U);
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"one\"").size(), 3U);
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"other\"").size(), 9U);
-    EXPECT_EQ(
-        linesThatBegin(text, "sluice_bus_high_water{"),
-        (Lines{"sluice_bus_high_water{bus=\"one\"} 0", "sluice_bus_high_water{bus=\"other\"} 0"}));
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{object=\"one\"").size(), 3U);
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{object=\"other\"").size(), 9U);
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_high_water{"),
+              (Lines{"sluice_bus_high_water{object=\"one\"} 0",
+                     "sluice_bus_high_water{object=\"other\"} 0"}));
 }
 
 TEST(BusMetricsTextTest, LabelsAreEscapedAndUtf8) {
@@ -150,8 +149,8 @@ TEST(BusMetricsTextTest, LabelsAreEscapedAndUtf8) {
     const auto watch = inspector.watch("a \"b\" \\ c\nd", Made{});
     const auto other = inspector.watch("\xC3\xA9 \xFF\xC3", Made{});
     EXPECT_EQ(linesThatBegin(textOf(inspector), "sluice_bus_high_water{"),
-              (Lines{R"(sluice_bus_high_water{bus="a \"b\" \\ c\nd"} 0)",
-                     "sluice_bus_high_water{bus=\"\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"} 0"}));
+              (Lines{R"(sluice_bus_high_water{object="a \"b\" \\ c\nd"} 0)",
+                     "sluice_bus_high_water{object=\"\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"} 0"}));
 }
 
 TEST(BusMetricsTextTest, LargestNumbersFit) {
@@ -162,10 +161,10 @@ TEST(BusMetricsTextTest, LargestNumbersFit) {
     const auto watch = inspector.watch("b", made);
     const std::string text = textOf(inspector);
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{").front(),
-              R"(sluice_bus_published_total{bus="b",type="Sample",priority="low"} )"
+              R"(sluice_bus_published_total{object="b",type="Sample",priority="low"} )"
               "18446744073709551615");
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_longest_queue_time_seconds{").front(),
-              R"(sluice_bus_longest_queue_time_seconds{bus="b",priority="low"} )"
+              R"(sluice_bus_longest_queue_time_seconds{object="b",priority="low"} )"
               "9223372036.854775807");
 }
 

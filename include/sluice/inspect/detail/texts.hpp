@@ -48,7 +48,8 @@ std::vector<std::string_view> namesOf(const List<Ts...>* list) {
     return {nameAmong<Ts>(list)...};
 }
 
-/// Appends a text in quotes, with escapes, and with U+FFFD for each byte that is not UTF-8.
+/// Appends a text in quotes, with escapes. Each byte that is not UTF-8 becomes U+FFFD, and each
+/// other control character `?`.
 inline void appendQuoted(std::string& to, std::string_view text) {
     to += '"';
     while (!text.empty()) {
@@ -58,6 +59,7 @@ inline void appendQuoted(std::string& to, std::string_view text) {
               : character == "\n" ? "\\n"
               : character == "\\" ? "\\\\"
               : character == "\"" ? "\\\""
+              : character < " "   ? "?"
                                   : character;
         text.remove_prefix(character.size());
     }

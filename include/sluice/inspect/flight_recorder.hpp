@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include <fcntl.h>
 #include <unistd.h>
 #endif
@@ -42,7 +42,7 @@ namespace detail {
 
 /// Writes a file that does not exist yet, for its owner alone.
 inline bool writeNewFile(const std::string& path, std::string_view bytes) noexcept {
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const int number = ::open(path.c_str(), flags, 0600);
     std::FILE* const file = number < 0 ? nullptr : ::fdopen(number, "wb");
@@ -57,7 +57,7 @@ inline bool writeNewFile(const std::string& path, std::string_view bytes) noexce
 }
 
 inline std::uint64_t processId() noexcept {
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
     return static_cast<std::uint64_t>(::getpid());
 #else
     return 1;

@@ -40,6 +40,9 @@ const exact = (number) => number.toLocaleString("en");
 
 // ---- Objects
 
+/** The key of a number, by its family, type, priority and reason. */
+const keyOf = (family, labels) => [family, ...labels].join("\0");
+
 /** An object's numbers in two snapshots, the earlier of which may be missing. */
 class Watched {
     constructor(object) {
@@ -54,7 +57,7 @@ class Watched {
         this.before = seconds ? this.now : null;
         this.seconds = seconds;
         this.now = object.readings;
-        this.past = new Map((this.before ?? []).map(([family, value, ...labels]) => [[family, ...labels].join("\0"), value]));
+        this.past = new Map((this.before ?? []).map(([family, value, ...labels]) => [keyOf(family, labels), value]));
         this.families = new Set(this.now.map(([family]) => family));
     }
     has(family) {
@@ -76,7 +79,7 @@ class Watched {
     /** Of the threads that both readings have: one that has ended takes its time away. */
     cpu() {
         const threads = this.now.filter(([family]) => family === "sluice_thread_cpu_seconds");
-        const grown = threads.map(([family, value, ...labels]) => value - (this.past.get([family, ...labels].join("\0")) ?? value));
+        const grown = threads.map(([family, value, ...labels]) => value - (this.past.get(keyOf(family, labels)) ?? value));
         return this.before ? grown.reduce((sum, each) => sum + Math.max(0, each), 0) / this.seconds : null;
     }
     types() {
@@ -456,7 +459,7 @@ function showTables() {
     setText(byId("numbers"), `All numbers of ${watched.name}`);
     fillRows(byId("readings"), watched.now.filter(([, value]) => value !== 0).map(([family, value, type, priority, reason]) => {
         const {time, counts} = snapshot.families[family];
-        const before = watched.past.get([family, type, priority, reason].join("\0"));
+        const before = watched.past.get(keyOf(family, [type, priority, reason]));
         const rate = counts && before !== undefined && watched.seconds ? (value - before) / watched.seconds : null;
         return [[family], [[type, priority, reason].filter(Boolean).join(", ")], [time ? duration(value / 1e9) : exact(value)],
             [rate === null ? "" : time ? duration(rate / 1e9) : brief(rate)]];

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <thread>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 #include <support/temporary_folder.hpp>
 
 #include <sys/stat.h>
@@ -158,7 +158,7 @@ TEST(FlightRecorder, StopAndEndLeaveTheBusWhole) {
     EXPECT_EQ(countOf(trace, "Scan"), 1U);
 }
 
-#if defined(__unix__) || defined(__APPLE__)
+#if SLUICE_HAS_POSIX
 TEST(FlightRecorder, WritesOnlyNewFilesForTheirOwner) {
     const test::TemporaryFolder folder;
     const std::string path = folder / "trace";

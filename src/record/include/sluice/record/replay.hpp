@@ -22,7 +22,7 @@
 
 namespace sluice {
 
-/// What is known about a file after its last message.
+/// How a file ends, which is known after its last message.
 enum class RecordingEnd : unsigned char {
     unknown,   ///< more messages follow
     complete,  ///< the recorder was closed
